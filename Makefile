@@ -1,0 +1,62 @@
+# Each target sets up what it needs in .venv: Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+# Rooms without I/O: there, a branch that no test takes is a gap.
+PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/models.py,pinui/sdk/retry.py,pinui/sdk/secret.py,pinui/sdk/wire.py
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-slow lint format bench screenshots lock clean
+
+help:  ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## Prepare .venv (every target does this by itself)
+
+# The lock names every version and hash; uv only makes the same installation faster than pip does.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'pinui needs Python 3.11 or newer: make PYTHON=/path/to/python3.x'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION) || echo 'no uv: going on with pip'
+	@if $(BIN)/uv --version >/dev/null 2>&1 && \
+	    $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; then :; \
+	  else $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; fi
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+run: $(READY)  ## Open pinui on the embedded node, ready to use
+	@$(BIN)/pinui
+
+test: $(READY)  ## Run the tests (a few minutes at most)
+	$(PYTEST) -m 'not slow' --ignore=tests/bench --cov --cov-report= $(ARGS)
+	@$(BIN)/python -m coverage report --include='$(PURE)' --fail-under=100
+
+test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
+	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)
+
+lint: $(READY)  ## Check style, types and the arrows between rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright --level error
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY)  ## Put the code in house style
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --fix --quiet .
+
+bench: $(READY)  ## Measure speed and memory beside peers, as ratios
+	$(BIN)/python -m tests.bench $(ARGS)
+
+screenshots: $(READY)  ## Draw screenshots/ anew from the tests' pilots
+	$(BIN)/python -m tests.tui.screenshots
+
+lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	  --python-version 3.11 --group dev -o requirements.lock pyproject.toml
+
+clean:  ## Remove .venv and everything else that was made
+	rm -rf $(VENV) build dist .coverage .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The async SDK: `Client` on a `StorageProvider`. Import its names from `pinui`."""

@@ -1,0 +1,1 @@
+"""The terminal workbench, made with Textual."""

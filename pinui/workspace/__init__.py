@@ -1,0 +1,1 @@
+"""What this machine remembers: paths, profiles, credentials, history and transfers, tied to a `Client`."""

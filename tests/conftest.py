@@ -1,0 +1,29 @@
+"""What every test shares: nothing of the developer's own home, keyring, proxy or configuration is seen."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import respx.mocks
+from hypothesis import settings
+
+# respx patches httpcore by default and would not see the engine under httpx's API.
+respx.mocks.DEFAULT_MOCKER = "httpx"
+
+settings.register_profile("pinui", deadline=None)
+settings.load_profile("pinui")
+
+OWN_SETTINGS = ("PINUI_", "SSL_CERT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR")
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home for each test."""
+    for name in list(os.environ):
+        if name.upper().startswith(OWN_SETTINGS):
+            monkeypatch.delenv(name)
+    home = tmp_path / "pinui-home"
+    monkeypatch.setenv("PINUI_HOME", str(home))
+    return home

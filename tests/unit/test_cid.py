@@ -1,0 +1,74 @@
+"""CIDs: any spelling in, one spelling out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
+from pinui.ipfs.errors import MalformedContent
+
+V0 = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+V1 = "bafybeif7ztnhq65lumvvtr4ekcwd2ifwgm3awq4zfr3srh462rwyinlb4y"
+EMPTY_RAW = "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"
+
+digests = st.binary(min_size=32, max_size=32)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        (V0, V0),
+        (V1, V1),
+        (V1.upper(), V1),
+        ("z" + V0, V0),
+        ("f01551220" + "00" * 32, None),
+        ("bafkqaaa", "bafkqaaa"),
+    ],
+)
+def test_every_spelling_becomes_the_canonical_one(text: str, canonical: str | None) -> None:
+    cid = Cid.parse(text)
+    assert canonical is None or str(cid) == canonical
+    assert Cid.parse(str(cid)) == cid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "Qm", "bafy", V0[:-1], V0 + "1", V1 + "aa", V1 + " ", "../x"],
+        *["é" * 46, "\x00" * 40, "\ud800" * 46, "b" + "a" * 600],
+    ],
+)
+def test_what_is_no_cid_is_refused(text: str) -> None:
+    with pytest.raises(MalformedContent, match="not a CID"):
+        Cid.parse(text)
+
+
+def test_trailing_bytes_are_not_swallowed() -> None:
+    raw = bytes(Cid.parse(V1))
+    assert Cid.from_bytes(raw) == Cid.parse(V1)
+    for bad in (raw + b"x", raw[:-1], b"", b"\x02" + raw[1:]):
+        with pytest.raises(MalformedContent):
+            Cid.from_bytes(bad)
+
+
+@given(digests, st.sampled_from([RAW, DAG_PB, 0x71, 0x0129]))
+def test_text_and_bytes_round_trip(digest: bytes, codec: int) -> None:
+    cid = Cid(1, codec, SHA2_256, digest)
+    assert Cid.parse(str(cid)) == cid
+    assert Cid.from_bytes(bytes(cid)) == cid
+
+
+@given(digests)
+def test_version_0_and_1_name_the_same_bytes(digest: bytes) -> None:
+    old = Cid(0, DAG_PB, SHA2_256, digest)
+    assert old.to_v1().multihash == old.multihash
+    assert old.to_v1().to_v0() == old
+    assert Cid.parse(str(old)) == old
+
+
+def test_raw_and_identity_have_no_version_0() -> None:
+    for cid in (Cid.parse(EMPTY_RAW), Cid(1, DAG_PB, IDENTITY, b"")):
+        with pytest.raises(ValueError, match="version 0"):
+            cid.to_v0()
