@@ -1,3 +1,79 @@
-"""pinui: content-addressed storage for JSON, files and messages, through a pinning provider."""
+"""pinui: content-addressed storage for JSON, files and messages, through a pinning provider.
+
+from pinui import Client
+
+client = await Client.init(provider="pinning", provider_token=jwt)
+record = await client.store({"hello": "world"})
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pinui.sdk.client import Client
+    from pinui.sdk.errors import (
+        ContentError,
+        IntegrityError,
+        InvalidCID,
+        NetworkError,
+        NetworkTimeout,
+        PinuiError,
+        ProviderError,
+        RateLimited,
+        SerializationError,
+        SourceChanged,
+    )
+    from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions, Timeouts
+    from pinui.sdk.pin_provider import PinProvider
+    from pinui.sdk.provider import StorageProvider
+    from pinui.sdk.secret import Secret
+
+__all__ = [
+    "Blob",
+    "Client",
+    "ClientConfig",
+    "ClientMessage",
+    "ClientRecord",
+    "ContentError",
+    "IntegrityError",
+    "InvalidCID",
+    "NetworkError",
+    "NetworkTimeout",
+    "PinProvider",
+    "PinuiError",
+    "ProviderError",
+    "RateLimited",
+    "Secret",
+    "SerializationError",
+    "SourceChanged",
+    "StorageProvider",
+    "StoreOptions",
+    "Timeouts",
+    "__version__",
+]
+
+# Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
+_HOMES = {
+    "Client": "client",
+    "PinProvider": "pin_provider",
+    "StorageProvider": "provider",
+    "Secret": "secret",
+    **dict.fromkeys(["Blob", "ClientConfig", "ClientMessage", "ClientRecord", "StoreOptions", "Timeouts"], "models"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'pinui' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"pinui.sdk.{_HOMES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,119 @@
+"""Everything that can go wrong, as classes with fields.
+
+PinuiError
+├── InvalidCID (ValueError)             the text names no content; nothing was sent
+├── SerializationError (ValueError)     the value can't be written as JSON without loss
+├── ContentError (ValueError)           what came back is not what was asked for: no JSON, no message, too large
+├── SourceChanged (OSError)             the file changed while it was uploaded; nothing is recorded
+├── NetworkError (ConnectionError)      the provider or gateway could not be reached, or broke off
+│   └── NetworkTimeout (TimeoutError)   it was reached and did not answer in time
+├── ProviderError                       it answered, and the answer is no
+│   └── RateLimited                     it asked to wait longer than we are willing to
+└── IntegrityError (ValueError)         the bytes are provably not what the CID names
+
+The message is the contract's: `HTTP error {status}`, `Invalid CID`, or the provider's own words. Facts ride along as
+attributes, and `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ContentError",
+    "IntegrityError",
+    "InvalidCID",
+    "NetworkError",
+    "NetworkTimeout",
+    "PinuiError",
+    "ProviderError",
+    "RateLimited",
+    "SerializationError",
+    "SourceChanged",
+]
+
+
+class PinuiError(Exception):
+    """Any failure of the SDK. `message` is for a person; `hint`, where there is one, says what to do."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        # OSError's own __str__ would write an errno for the subclasses that are also built-in errors.
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.__dict__.copy())
+
+
+def _rebuild(kind: type[PinuiError], message: str, state: dict[str, Any]) -> PinuiError:
+    error = kind.__new__(kind, message)
+    Exception.__init__(error, message)
+    error.__dict__.update(state)
+    return error
+
+
+class InvalidCID(PinuiError, ValueError):
+    """The text is no CID and no address of one. Nothing was sent."""
+
+    def __init__(self, message: str = "Invalid CID", *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+
+
+class SerializationError(PinuiError, ValueError):
+    """The value can't be written as JSON without loss. `path` names the place, such as `$.user.id`."""
+
+    def __init__(self, message: str, *, path: str = "$", hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class ContentError(PinuiError, ValueError):
+    """What came back is not what was asked for: no JSON, no message, or more than the limit."""
+
+
+class SourceChanged(PinuiError, OSError):
+    """The source changed while it was read. Nothing was recorded; the provider may have refused it or not."""
+
+
+class NetworkError(PinuiError, ConnectionError):
+    """The provider or gateway could not be reached, or the connection broke."""
+
+
+class NetworkTimeout(NetworkError, TimeoutError):
+    """The other side was reached, or not even that, and did not answer in time."""
+
+
+class ProviderError(PinuiError):
+    """The provider or gateway answered, and the answer is no.
+
+    `status` is the HTTP status; `reason` the provider's code, such as `NO_SCOPES_FOUND`; `details` its own words;
+    `retry_after` the seconds it asked to wait.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        details: str | None = None,
+        reason: str | None = None,
+        retry_after: float | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.details = details
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+class RateLimited(ProviderError):
+    """The provider asked to wait, longer or more often than we are willing to. `retry_after` is in seconds."""
+
+
+class IntegrityError(PinuiError, ValueError):
+    """The bytes are provably not what the CID names. Nothing was returned or written."""

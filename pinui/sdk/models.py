@@ -1,0 +1,192 @@
+"""The SDK's values: configuration in, records, messages and blobs out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, cast, get_args
+
+from pinui.sdk.errors import ContentError
+from pinui.sdk.secret import Secret
+from pinui.sdk.urls import check_base_url, is_pinata
+
+__all__ = [
+    "Blob",
+    "ClientConfig",
+    "ClientMessage",
+    "ClientRecord",
+    "Dialect",
+    "ProviderName",
+    "StoreOptions",
+    "Timeouts",
+    "Verification",
+    "VerifyMode",
+]
+
+T = TypeVar("T")
+
+ProviderName = Literal["pinning", "provider_b", "provider_c"]
+Dialect = Literal["pin", "pinata"]
+VerifyMode = Literal["try", "require", "off"]
+Verification = Literal["verified", "unverifiable", "mismatch"]
+
+PUBLIC_API = "https://api.pinata.cloud"
+PUBLIC_GATEWAY = "https://gateway.pinata.cloud/ipfs"
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long to wait, in seconds."""
+
+    connect: float = 10.0
+    """To reach the other side."""
+    idle: float = 60.0
+    """With no progress worth the name, at any point."""
+    total: float = 300.0
+    """For one attempt at a small call (JSON, unpin, test). Files take as long as they make progress."""
+
+    @classmethod
+    def of(cls, value: float | Timeouts) -> Timeouts:
+        """A plain number is the limit for everything that has one."""
+        if isinstance(value, Timeouts):
+            return value
+        if not value > 0:
+            raise ValueError("timeout must be a number of seconds above 0")
+        return cls(connect=min(value, 10.0), idle=value, total=value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientConfig:
+    """What `Client.init` needs to know. With no URLs it means the public hosted service."""
+
+    provider: ProviderName = "pinning"
+    """All three names create `PinProvider`; the other two are reserved."""
+    provider_token: Secret | str = ""
+    """The provider's JWT. It goes to the API's origin and nowhere else."""
+    gateway_url: str | None = None
+    """Base address for reads; the CID is appended, so it usually ends in `/ipfs`."""
+    pin_api_url: str | None = None
+    """Base address of the pinning API."""
+    dialect: Dialect | None = None
+    """The wire's field names. None: Pinata's own on `*.pinata.cloud`, the neutral ones elsewhere."""
+    gateway_key: Secret | str | None = None
+    """The key of a dedicated gateway; it goes to that gateway and nowhere else."""
+    cid_version: Literal[0, 1] | None = None
+    """The version to ask for. None: as the service does by itself."""
+    retries: int = 4
+    """How often a failed call that is safe to repeat is repeated; 0 for never."""
+    timeout: Timeouts | float = field(default_factory=Timeouts)
+    """Limits on waiting; a number sets all of them."""
+    verify: VerifyMode = "try"
+    """Whether what is read and written is checked against its CID."""
+    allow_insecure: bool = False
+    """Allow http to other machines. Without it only https is used, except on loopback."""
+    max_json_bytes: int = 16 * MIB
+    """The largest JSON document that is read; the hosted service stores at most 10 MB."""
+    max_blob_bytes: int = 256 * MIB
+    """The most that `download` holds in memory; with `to=` there is no limit."""
+
+    def __post_init__(self) -> None:
+        if self.provider not in get_args(ProviderName):
+            raise ValueError(f"provider must be one of {', '.join(get_args(ProviderName))}, not {self.provider!r}")
+        if self.dialect not in (None, *get_args(Dialect)):
+            raise ValueError(f"dialect must be pin or pinata, not {self.dialect!r}")
+        if self.verify not in get_args(VerifyMode):
+            raise ValueError(f"verify must be try, require or off, not {self.verify!r}")
+        if self.cid_version not in (None, 0, 1):
+            raise ValueError(f"cid_version must be 0 or 1, not {self.cid_version!r}")
+        if self.retries < 0:
+            raise ValueError("retries must not be negative")
+        api, gateway = self.pin_api_url, self.gateway_url
+        if api is None and gateway is None:
+            gateway = PUBLIC_GATEWAY
+        for name, value in (
+            ("provider_token", Secret(self.provider_token)),
+            ("gateway_key", None if self.gateway_key is None else Secret(self.gateway_key)),
+            ("timeout", Timeouts.of(self.timeout)),
+            ("pin_api_url", check_base_url(api or PUBLIC_API, "pin_api_url", self.allow_insecure)),
+            ("gateway_url", gateway and check_base_url(gateway, "gateway_url", self.allow_insecure)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def wire_dialect(self) -> Dialect:
+        """The dialect in use."""
+        return self.dialect or ("pinata" if is_pinata(self.pin_api_url or "") else "pin")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """Reserved by the contract: accepted, and without effect."""
+
+    encrypt: bool | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientRecord(Generic[T]):
+    """What a write returns."""
+
+    cid: str
+    """The CID as the provider gave it."""
+    timestamp: int
+    """When the record was made here, in milliseconds."""
+    data: T | None = None
+    """The value given to `store`, the message of `send`; None for `upload`."""
+    size: int
+    """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
+    verification: Verification | None = field(default=None, compare=False)
+    """Whether the provider's CID is the one that these bytes have; None where nobody looked."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The record under the contract's names; `data` is left out where there is none."""
+        data = self.data.to_json() if isinstance(self.data, ClientMessage) else self.data
+        whole = {"cid": self.cid, "timestamp": self.timestamp, "data": data, "size": self.size}
+        return {name: value for name, value in whole.items() if name != "data" or value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """A message as it is stored: a public JSON document that nobody delivers."""
+
+    recipient_id: str
+    payload: str
+    timestamp: int
+    """When it was sent, in milliseconds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The stored document."""
+        return {"recipientId": self.recipient_id, "payload": self.payload, "timestamp": self.timestamp}
+
+    @classmethod
+    def from_json(cls, document: object) -> ClientMessage:
+        """Read a stored document; `ContentError` says what is missing in one that is no message."""
+        if not isinstance(document, Mapping):
+            raise ContentError("This document is not a message: it is not an object")
+        fields = cast("Mapping[str, object]", document)
+        recipient, payload, timestamp = (fields.get(name) for name in ("recipientId", "payload", "timestamp"))
+        if not isinstance(recipient, str):
+            raise ContentError("This document is not a message: it has no recipientId")
+        if not isinstance(payload, str):
+            raise ContentError("This document is not a message: it has no payload text")
+        if isinstance(timestamp, bool) or not isinstance(timestamp, (int, float)):
+            raise ContentError("This document is not a message: it has no timestamp")
+        return cls(recipient, payload, int(timestamp))
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes with a type and a name, as `download` returns and `upload` takes them."""
+
+    data: bytes = field(repr=False)
+    type: str = ""
+    """The media type; empty when nobody said."""
+    name: str | None = None
+    verification: Verification | None = field(default=None, compare=False)
+    """Whether the bytes are what the CID names; None where nobody looked."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes."""
+        return len(self.data)

@@ -1,0 +1,90 @@
+"""Which addresses are talked to: https, loopback, origins, redirects. Pure functions on URLs."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Literal
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+__all__ = ["check_base_url", "is_loopback", "is_pinata", "origin", "redirect_target"]
+
+Origin = tuple[str, str, int]
+
+# A host as people write it: names, IPv4, bracketed IPv6. Anything else (spaces, controls, back-slashes) is refused.
+HOST = re.compile(r"[A-Za-z0-9._~%-]+|\[[0-9A-Fa-f:.]+\]")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def check_base_url(url: str, name: str, allow_insecure: bool) -> str:
+    """The URL without trailing slashes; `ValueError` says in a sentence what is wrong with it."""
+    parts = _split(url.strip())
+    if parts is None:
+        raise ValueError(f"{name} must be a web address such as https://api.example.com, not {url!r}")
+    if "@" in parts.netloc:
+        raise ValueError(f"{name} must not carry a user name or password")
+    if parts.query or parts.fragment:
+        raise ValueError(f"{name} must not carry a query or a fragment")
+    if not (parts.scheme == "https" or is_loopback(parts.hostname) or allow_insecure):
+        raise ValueError(f"{name} must start with https:// (http is for this machine alone): {url!r}")
+    return parts.geturl().rstrip("/")
+
+
+def origin(url: str) -> Origin | None:
+    """Scheme, host and port; None for what is no http address."""
+    parts = _split(url)
+    if parts is None or parts.hostname is None:
+        return None
+    return parts.scheme, parts.hostname.lower(), parts.port or DEFAULT_PORTS[parts.scheme]
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether the host is this machine, written so that nothing else could be meant.
+
+    Numbers such as 2130706433, names that merely begin like it and IPv4 mapped into IPv6 are not accepted: each
+    resolver reads them its own way.
+    """
+    if host is None:
+        return False
+    host = host.lower().rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback and getattr(address, "ipv4_mapped", None) is None
+
+
+def is_pinata(url: str) -> bool:
+    """Whether the address belongs to the hosted service that speaks its own dialect."""
+    host = urlsplit(url).hostname or ""
+    return host == "pinata.cloud" or host.endswith(".pinata.cloud")
+
+
+def redirect_target(url: str, location: str, *, keep_origin: bool, allow_insecure: bool) -> str | Literal["refused"]:
+    """Where a redirect may lead: never from https to http, never from elsewhere onto this machine."""
+    target = urljoin(url, location)
+    parts = _split(target)
+    if parts is None or "@" in parts.netloc:
+        return "refused"
+    here, there = origin(url), origin(target)
+    if here == there:
+        return target
+    if keep_origin or here is None:
+        return "refused"
+    if is_loopback(parts.hostname):
+        return target if is_loopback(here[1]) else "refused"
+    return target if parts.scheme == "https" or (allow_insecure and here[0] == "http") else "refused"
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in DEFAULT_PORTS or not host:
+        return None
+    bracketed = f"[{host}]" if ":" in host else host
+    return parts if HOST.fullmatch(bracketed) else None
