@@ -1,1 +1,79 @@
 """What this machine remembers: paths, profiles, credentials, history and transfers, tied to a `Client`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pinui.workspace.credentials import Credentials
+    from pinui.workspace.errors import ConfigError, HistoryError, NotRecorded, UnknownProfile, WorkspaceError
+    from pinui.workspace.history import History
+    from pinui.workspace.models import (
+        Credential,
+        Direction,
+        DirEntry,
+        Entry,
+        ImportReport,
+        KeyringState,
+        Kind,
+        Preview,
+        Profile,
+        Query,
+        Recipient,
+        RevokeResult,
+        Status,
+        TestResult,
+        Totals,
+    )
+    from pinui.workspace.paths import Paths
+    from pinui.workspace.profiles import Profiles
+    from pinui.workspace.text import clean
+
+__all__ = [
+    "ConfigError",
+    "Credential",
+    "Credentials",
+    "DirEntry",
+    "Direction",
+    "Entry",
+    "History",
+    "HistoryError",
+    "ImportReport",
+    "KeyringState",
+    "Kind",
+    "NotRecorded",
+    "Paths",
+    "Preview",
+    "Profile",
+    "Profiles",
+    "Query",
+    "Recipient",
+    "RevokeResult",
+    "Status",
+    "TestResult",
+    "Totals",
+    "UnknownProfile",
+    "WorkspaceError",
+    "clean",
+]
+
+HOMES = {
+    "Credentials": "credentials",
+    "ConfigError": "errors",
+    "HistoryError": "errors",
+    "NotRecorded": "errors",
+    "UnknownProfile": "errors",
+    "WorkspaceError": "errors",
+    "History": "history",
+    "Paths": "paths",
+    "Profiles": "profiles",
+    "clean": "text",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first asked for: a verb pays only for what it uses."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"pinui.workspace.{HOMES.get(name, 'models')}"), name)

@@ -1,0 +1,48 @@
+"""What can go wrong with what this machine remembers.
+
+WorkspaceError (Exception)
+├── ConfigError       config.toml cannot be read, or says something that makes no sense
+├── UnknownProfile    a profile that nobody made
+├── NoToken           a profile that has an address and no token
+└── HistoryError      history.db cannot be opened, read or written
+    └── NotRecorded   the service did it, the history could not be written; carries the record
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["ConfigError", "HistoryError", "NoToken", "NotRecorded", "UnknownProfile", "WorkspaceError"]
+
+
+class WorkspaceError(Exception):
+    """Something on this machine is not as it should be; the message is a sentence for a person."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        """What to do about it, where there is something to do."""
+
+
+class ConfigError(WorkspaceError):
+    """`config.toml` cannot be read, or says something that makes no sense. It is never overwritten then."""
+
+
+class UnknownProfile(WorkspaceError):
+    """A profile that nobody made."""
+
+
+class NoToken(WorkspaceError):
+    """A profile that has an address and no token."""
+
+
+class HistoryError(WorkspaceError):
+    """`history.db` cannot be opened, read or written."""
+
+
+class NotRecorded(HistoryError):
+    """The service did what was asked, but the history could not be written: the CID is in `record`."""
+
+    def __init__(self, message: str, record: Any, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.record = record

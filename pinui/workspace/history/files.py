@@ -1,0 +1,146 @@
+"""Exporting the history to a file of JSON lines and importing one, some lines at a time.
+
+Some at a time, because a reader that stays in one transaction would keep other processes from writing.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import IO, TYPE_CHECKING
+
+from pinui.workspace.errors import HistoryError
+from pinui.workspace.history.lines import MAX_LINE, BadLine, add_line, entry_line, parse_line
+from pinui.workspace.history.schema import explained, writing
+from pinui.workspace.models import Entry, ImportReport, Query
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pinui.workspace.history.store import HistoryFile
+
+__all__ = ["LineReader", "LineWriter"]
+
+LINES = 500
+OLDEST_FIRST = Query(sort="oldest")
+
+
+class LineWriter:
+    """Writes every row, oldest first. A file appears when it is whole; a stream gets lines as they come."""
+
+    def __init__(self, target: Path | IO[bytes]) -> None:
+        self._stream = None if isinstance(target, os.PathLike) else target
+        self._path = target if isinstance(target, os.PathLike) else None
+        self._temporary: Path | None = None
+        self._last: Entry | None = None
+        self._count = 0
+
+    def write_some(self, history: HistoryFile) -> bool:
+        """Write the next lines; False when there were none left."""
+        entries = history.page(OLDEST_FIRST, after=self._last, limit=LINES)
+        try:
+            stream = self._open()
+            for entry in entries:
+                stream.write(entry_line(entry, history.document(entry.id)).encode("utf-8") + b"\n")
+        except OSError as error:
+            raise self._explained(error) from error
+        self._count += len(entries)
+        self._last = entries[-1] if entries else self._last
+        return len(entries) == LINES
+
+    def finish(self, _history: HistoryFile) -> int:
+        """Put the file in its place and return how many lines it has."""
+        try:
+            stream = self._open()
+            stream.flush()
+            if self._path is not None and self._temporary is not None:
+                os.fsync(stream.fileno())
+                stream.close()
+                self._temporary.replace(self._path)
+                self._temporary = None
+        except OSError as error:
+            raise self._explained(error) from error
+        return self._count
+
+    def abandon(self, _history: HistoryFile) -> None:
+        """Remove what was written if it was not finished."""
+        if self._temporary is not None:
+            self._open().close()
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
+
+    def _open(self) -> IO[bytes]:
+        if self._stream is None:
+            path = self._path
+            if path is None:  # a path or a stream was given
+                raise AssertionError
+            temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._temporary, self._stream = temporary, open(descriptor, "wb")  # noqa: SIM115 – open across calls
+        return self._stream
+
+    def _explained(self, error: OSError) -> Exception:
+        if self._path is None:
+            return error  # a closed pipe is for whoever opened it
+        return HistoryError(f"{self._path} cannot be written: {error.strerror or error}.")
+
+
+class LineReader:
+    """Imports a file of JSON lines. What is bad is noted with its line number, the rest is added."""
+
+    def __init__(self, source: Path | IO[bytes], *, profile: str) -> None:
+        self._path = source if isinstance(source, os.PathLike) else None
+        self._stream = None if isinstance(source, os.PathLike) else source
+        self._profile = profile
+        self._number = 0
+        self._added = 0
+        self._unchanged = 0
+        self._bad: list[tuple[int, str]] = []
+
+    @property
+    def report(self) -> ImportReport:
+        """What was done so far."""
+        return ImportReport(self._added, self._unchanged, list(self._bad))
+
+    def read_some(self, history: HistoryFile) -> bool:
+        """Read the next lines and add them in one transaction; False at the end."""
+        found: list[tuple[Entry, str | None]] = []
+        try:
+            more = self._read(found)
+        except OSError as error:
+            raise HistoryError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+        added = 0
+        with explained(history.path), writing(history.connection):
+            for entry, data in found:
+                added += add_line(history, entry, data)
+        self._added += added
+        self._unchanged += len(found) - added
+        return more
+
+    def close(self, _history: HistoryFile | None = None) -> None:
+        """Close the file, if it was opened here."""
+        if self._path is not None and self._stream is not None:
+            self._stream.close()
+
+    def _read(self, found: list[tuple[Entry, str | None]]) -> bool:
+        if self._stream is None:
+            if self._path is None:  # a path or a stream was given
+                raise AssertionError
+            self._stream = open(self._path, "rb")  # noqa: SIM115 – open across calls
+        size = 0
+        while len(found) < LINES and size < MAX_LINE:
+            line = self._stream.readline(MAX_LINE + 1)
+            if not line:
+                return False
+            self._number += 1
+            size += len(line)
+            if len(line) > MAX_LINE:
+                self._bad.append((self._number, "it is longer than 64 MiB"))
+                while line and not line.endswith(b"\n"):
+                    line = self._stream.readline(MAX_LINE)
+            elif line.strip():
+                try:
+                    found.append(parse_line(line, profile=self._profile))
+                except BadLine as error:
+                    self._bad.append((self._number, str(error)))
+        return True

@@ -1,0 +1,144 @@
+"""The history as JSON lines: one record a line, with the contract's names and ours beside them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import MalformedContent
+from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP
+from pinui.workspace.models import Entry
+
+if TYPE_CHECKING:
+    from pinui.workspace.history.store import HistoryFile
+
+__all__ = ["MAX_LINE", "BadLine", "add_line", "entry_line", "parse_line"]
+
+MAX_LINE = 64 * 1024 * 1024
+JSON_SAFE = 2**53
+
+
+class BadLine(ValueError):
+    """A line that holds no record; the message says why."""
+
+
+def entry_line(entry: Entry, data: str | None) -> str:
+    """One row as a line, without its line end. The document's own text stands in it as it was stored."""
+    fields: dict[str, Any] = {
+        "cid": entry.cid,
+        "timestamp": entry.timestamp,
+        "size": entry.size,
+        "kind": entry.kind,
+        "direction": entry.direction,
+        "profile": entry.profile,
+        "name": entry.name,
+        "note": entry.note,
+        "recipientId": entry.recipient,
+        "verification": entry.verification,
+        "revokedAt": entry.revoked_at,
+        "id": str(entry.id),  # a number this large would lose its end in JavaScript
+    }
+    line = json.dumps({key: value for key, value in fields.items() if value is not None}, ensure_ascii=False)
+    return line if data is None else f'{line[:-1]}, "data": {data}}}'
+
+
+def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
+    """Read a line; `id` is 0 if it names none. A bare `ClientRecord` is enough."""
+    try:
+        found = parse(line)
+    except NotJSON as error:
+        raise BadLine(f"it is not JSON: {error.reason}") from None
+    if not isinstance(found, dict):
+        raise BadLine("it is not a JSON object")
+    fields = cast("dict[str, Any]", found)
+    try:
+        cid = str(Cid.parse(_text(fields, "cid") or ""))
+    except MalformedContent:
+        raise BadLine("“cid” is missing or no CID") from None
+    timestamp = _number(fields, "timestamp", MAX_TIMESTAMP)
+    size = _number(fields, "size", JSON_SAFE)
+    data = _document(fields["data"]) if "data" in fields else None
+    kind = _one_of(fields, "kind", ("json", "file", "message"), "file" if data is None else "json")
+    direction = _one_of(fields, "direction", ("sent", "received"), "sent")
+    verification = _one_of(fields, "verification", ("verified", "unverifiable", "mismatch"), None)
+    revoked_at = _number(fields, "revokedAt", MAX_TIMESTAMP) if fields.get("revokedAt") is not None else None
+    entry = Entry(
+        _id(fields, timestamp),
+        cid,
+        timestamp,
+        size,
+        cast("Any", kind),
+        cast("Any", direction),
+        _text(fields, "profile") or profile,
+        _text(fields, "name"),
+        _text(fields, "note"),
+        _text(fields, "recipientId"),
+        _excerpt(fields, kind, data),
+        verification,
+        revoked_at,
+    )
+    return entry, data
+
+
+def add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
+    """Insert an imported row inside the caller's transaction, unless it is there already."""
+    execute = history.connection.execute
+    identity = (entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
+    same = "SELECT id FROM entries WHERE cid = ? AND timestamp = ? AND kind = ? AND direction = ? AND profile = ?"
+    known = [row[0] for row in execute(same, identity).fetchall()]
+    taken = entry.id and execute("SELECT 1 FROM entries WHERE id = ?", (entry.id,)).fetchone()
+    # An id means the same row in every copy of a history, unless two machines wrote in the same millisecond.
+    if entry.id in known or (known and (taken or not entry.id)):
+        return False
+    history.insert(entry, data, at=entry.id if entry.id and not taken else None)
+    if entry.revoked_at is not None:
+        newer = "SELECT max(timestamp) FROM entries WHERE cid = ? AND profile = ? AND direction = 'sent'"
+        last_sent = execute(newer, (entry.cid, entry.profile)).fetchone()[0]
+        if last_sent is None or entry.revoked_at >= last_sent:
+            execute("INSERT OR IGNORE INTO revocations VALUES (?, ?, ?)", (entry.cid, entry.profile, entry.revoked_at))
+    return True
+
+
+def _document(value: Any) -> str:
+    try:
+        return stringify(value)
+    except NotJSON as error:
+        raise BadLine(f"“data” cannot be kept: {error.reason} ({error.path})") from None
+
+
+def _excerpt(fields: dict[str, Any], kind: str | None, data: str | None) -> str | None:
+    value = fields.get("data")
+    if kind == "message" and isinstance(value, dict):
+        payload = cast("dict[str, Any]", value).get("payload")
+        return payload if isinstance(payload, str) else data
+    return data
+
+
+def _id(fields: dict[str, Any], timestamp: int) -> int:
+    given = fields.get("id")
+    if not (isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20):
+        return 0
+    return int(given) if int(given) >> ID_BITS == timestamp else 0
+
+
+def _text(fields: dict[str, Any], key: str) -> str | None:
+    value = fields.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadLine(f"“{key}” should be text")
+    return value
+
+
+def _number(fields: dict[str, Any], key: str, largest: int) -> int:
+    value = fields.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+        raise BadLine(f"“{key}” should be a whole number, zero or more")
+    return value
+
+
+def _one_of(fields: dict[str, Any], key: str, choices: tuple[str, ...], otherwise: str | None) -> str | None:
+    value = fields.get(key, otherwise)
+    if value is not otherwise and value not in choices:
+        raise BadLine(f"“{key}” should be one of {', '.join(choices)}")
+    return value

@@ -1,0 +1,106 @@
+"""Turning a `Query` into SQL. Text is only ever a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pinui.workspace.models import Entry, Query
+
+__all__ = ["COLUMNS", "Selection", "select"]
+
+COLUMNS = (
+    "e.id, e.cid, e.timestamp, e.size, e.kind, e.direction, e.profile, e.name, e.note, e.recipient, e.excerpt,"
+    " e.verification, r.revoked_at"
+)
+REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
+SEARCHED = ("cid", "name", "note", "recipient", "excerpt")
+TRIGRAM = 3  # shorter text has no entry in the index
+TITLE = "coalesce(e.name, e.note, e.excerpt, e.cid) COLLATE NOCASE"
+
+
+@dataclass(slots=True)
+class Selection:
+    """The rows that a query means, ready to be counted, listed or paged."""
+
+    sort: str
+    by_index: bool = False
+    conditions: list[str] = field(default_factory=list[str])
+    values: list[str | int] = field(default_factory=list["str | int"])
+
+    @property
+    def _id(self) -> str:
+        # The index streams its rows in the order of ids, if it is asked in its own words.
+        return "search.rowid" if self.by_index else "e.id"
+
+    @property
+    def _order(self) -> str:
+        orders = {
+            "newest": f"{self._id} DESC",
+            "oldest": f"{self._id} ASC",
+            "name": f"{TITLE} ASC, {self._id} DESC",
+            "size": f"e.size DESC, {self._id} DESC",
+        }
+        return f"ORDER BY {orders[self.sort]}"
+
+    def _from(self, *, whole: bool) -> str:
+        source = "entries AS e"
+        if self.by_index:
+            # CROSS JOIN keeps the planner from walking all rows and asking the index about each. Without other
+            # conditions the index alone knows the answer.
+            needs_rows = whole or len(self.conditions) > 1 or self.sort in ("name", "size")
+            source = "search" + (" CROSS JOIN entries AS e ON e.id = search.rowid" if needs_rows else "")
+        if whole:
+            source += f" {REVOCATION}"
+        return f"FROM {source}" + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
+
+    def count(self) -> str:
+        """SQL for how many."""
+        return f"SELECT count(*) {self._from(whole=False)}"
+
+    def ids(self) -> str:
+        """SQL for the ids, in order."""
+        return f"SELECT {self._id} {self._from(whole=False)} {self._order}"
+
+    def rows(self) -> str:
+        """SQL for whole rows, in order; one more parameter limits their number."""
+        return f"SELECT {COLUMNS} {self._from(whole=True)} {self._order} LIMIT ?"
+
+    def add(self, condition: str, *values: str | int) -> None:
+        """Narrow the selection."""
+        self.conditions.append(condition)
+        self.values.extend(values)
+
+    def begin_after(self, entry: Entry) -> None:
+        """Leave out everything up to and with this entry."""
+        if self.sort == "newest":
+            self.add(f"{self._id} < ?", entry.id)
+        elif self.sort == "oldest":
+            self.add(f"{self._id} > ?", entry.id)
+        elif self.sort == "size":
+            self.add(f"(e.size < ? OR (e.size = ? AND {self._id} < ?))", entry.size, entry.size, entry.id)
+        else:
+            title = next(text for text in (entry.name, entry.note, entry.excerpt, entry.cid) if text is not None)
+            self.add(f"({TITLE} > ? OR ({TITLE} = ? AND {self._id} < ?))", title, title, entry.id)
+
+
+def select(query: Query, *, searchable: bool) -> Selection:
+    """The selection that a query means."""
+    text = query.text.replace("\0", "")
+    selection = Selection(query.sort, by_index=searchable and len(text) >= TRIGRAM)
+    if selection.by_index:
+        selection.add("search MATCH ?", '"' + text.replace('"', '""') + '"')
+    elif text:
+        # Case is ignored here for ASCII only, which is what LIKE can do.
+        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        either = " OR ".join(f"e.{column} LIKE ? ESCAPE '\\'" for column in SEARCHED)
+        selection.add(f"({either})", *[f"%{escaped}%"] * len(SEARCHED))
+    for column in ("kind", "direction", "profile", "recipient"):
+        value: str | None = getattr(query, column)
+        if value is not None:
+            selection.add(f"e.{column} = ?", value)
+    if query.revoked is not None:
+        known = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
+        selection.add(known if query.revoked else f"NOT {known}")
+    return selection

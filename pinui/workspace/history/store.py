@@ -1,0 +1,201 @@
+"""Reading and writing `history.db` on the calling thread: what `History` runs beside the event loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pinui.workspace.errors import HistoryError
+from pinui.workspace.history.query import COLUMNS, REVOCATION, select
+from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
+from pinui.workspace.models import Entry, Query, Recipient
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["EXCERPT", "HistoryFile"]
+
+EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
+BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
+
+
+class HistoryFile:
+    """The history, opened on first use. One thread at a time; several processes may write."""
+
+    def __init__(self, path: Path, *, searchable: bool | None = None) -> None:
+        self.path = path
+        self.searchable = can_search() if searchable is None else searchable
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open database."""
+        if self._connection is None:
+            self._connection = open_database(self.path, searchable=self.searchable)
+        return self._connection
+
+    def close(self) -> None:
+        """Close it; the next use opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def __enter__(self) -> HistoryFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Reading
+
+    def count(self, query: Query) -> int:
+        """How many rows a query means."""
+        selection = select(query, searchable=self.searchable)
+        return self._all(selection.count(), selection.values)[0][0]
+
+    def ids(self, query: Query) -> list[int]:
+        """Their ids, in order."""
+        selection = select(query, searchable=self.searchable)
+        return [row[0] for row in self._all(selection.ids(), selection.values)]
+
+    def entries(self, ids: Sequence[int]) -> list[Entry]:
+        """These rows, in the order given; forgotten ones are left out."""
+        found: dict[int, Entry] = {}
+        for start in range(0, len(ids), BATCH):
+            some = ids[start : start + BATCH]
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT {COLUMNS} FROM entries AS e {REVOCATION} WHERE e.id IN ({marks})"  # noqa: S608 – marks only
+            found.update((row[0], Entry(*row)) for row in self._all(sql, some))
+        return [found[id_] for id_ in ids if id_ in found]
+
+    def page(self, query: Query, *, after: Entry | None = None, limit: int = 100) -> list[Entry]:
+        """The rows that follow `after`, by its key: rows that arrive meanwhile move nothing."""
+        selection = select(query, searchable=self.searchable)
+        if after is not None:
+            selection.begin_after(after)
+        return [Entry(*row) for row in self._all(selection.rows(), [*selection.values, limit])]
+
+    def document(self, entry_id: int) -> str | None:
+        """The JSON text that belongs to a row; None for files."""
+        rows = self._all("SELECT data FROM documents WHERE entry_id = ?", [entry_id])
+        return rows[0][0] if rows else None
+
+    def latest(self, cid: str, profile: str | None = None) -> Entry | None:
+        """The newest row with this CID."""
+        sql = f"SELECT {COLUMNS} FROM entries AS e {REVOCATION} WHERE e.cid = ?"  # noqa: S608 – constants only
+        values = [cid]
+        if profile is not None:
+            sql += " AND e.profile = ?"
+            values.append(profile)
+        rows = self._all(f"{sql} ORDER BY e.id DESC LIMIT 1", values)
+        return Entry(*rows[0]) if rows else None
+
+    def recipients(self, profile: str | None) -> list[Recipient]:
+        """Everybody messages were sent to or filed under, newest first."""
+        sql = "SELECT recipient, count(*), max(id) FROM entries WHERE kind = 'message' AND recipient IS NOT NULL"
+        values: list[str] = []
+        if profile is not None:
+            sql += " AND profile = ?"
+            values.append(profile)
+        rows = self._all(f"{sql} GROUP BY recipient ORDER BY max(id) DESC", values)
+        newest = {entry.id: entry for entry in self.entries([row[2] for row in rows])}
+        return [
+            Recipient(name, count, newest[last].timestamp, newest[last].excerpt)
+            for name, count, last in rows
+            if last in newest
+        ]
+
+    def shared_rows(self, cid: str, profile: str) -> int:
+        """How many rows share a CID in a profile."""
+        return self._all("SELECT count(*) FROM entries WHERE cid = ? AND profile = ?", [cid, profile])[0][0]
+
+    # Writing
+
+    def add(self, entry: Entry, data: str | None) -> Entry:
+        """Write a row for good: it is on the disk when this returns. A sent one is pinned, so no longer revoked."""
+        with explained(self.path), writing(self.connection):
+            if entry.direction == "sent":
+                self.connection.execute(
+                    "DELETE FROM revocations WHERE cid = ? AND profile = ?", (entry.cid, entry.profile)
+                )
+            entry_id = self.insert(entry, data)
+        return self.entries([entry_id])[0]
+
+    def insert(self, entry: Entry, data: str | None, *, at: int | None = None) -> int:
+        """Insert a row inside the caller's transaction, under the id `at` or the next one of its millisecond."""
+        entry_id = self.next_id(entry.timestamp) if at is None else at
+        self.connection.execute(
+            "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
+            " verification) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                entry_id,
+                entry.cid,
+                entry.timestamp,
+                entry.size,
+                entry.kind,
+                entry.direction,
+                entry.profile,
+                storable(entry.name),
+                storable(entry.note),
+                storable(entry.recipient),
+                storable((entry.excerpt or "")[:EXCERPT]) or None,
+                entry.verification,
+            ),
+        )
+        if data is not None:
+            self.connection.execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", (entry_id, data))
+        return entry_id
+
+    def next_id(self, timestamp: int) -> int:
+        """The next free id of a millisecond."""
+        if not 0 <= timestamp <= MAX_TIMESTAMP:
+            raise HistoryError(f"{timestamp} is no time that the history can hold.")
+        first = timestamp << ID_BITS
+        last = first + (1 << ID_BITS) - 1
+        found = self.connection.execute(
+            "SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", (first, last)
+        ).fetchone()[0]
+        if found == last:
+            raise HistoryError(f"The history holds no more rows with the time {timestamp}.")
+        return first if found is None else found + 1
+
+    def set_text(self, entry_id: int, column: str, text: str | None) -> None:
+        """Set a row's name, note or recipient."""
+        if column not in ("name", "note", "recipient"):
+            raise ValueError(column)
+        with explained(self.path), writing(self.connection):
+            sql = f"UPDATE entries SET {column} = ? WHERE id = ?"  # noqa: S608 – one of three names
+            self.connection.execute(sql, (storable(text) or None, entry_id))
+
+    def mark_revoked(self, cid: str, profile: str, revoked_at: int) -> None:
+        """Note that a CID is no longer pinned at a service. No row is removed."""
+        with explained(self.path), writing(self.connection):
+            self.connection.execute("INSERT OR REPLACE INTO revocations VALUES (?, ?, ?)", (cid, profile, revoked_at))
+
+    def forget(self, ids: Iterable[int]) -> int:
+        """Remove rows for good."""
+        wanted = list(ids)
+        removed = 0
+        with explained(self.path), writing(self.connection):
+            for start in range(0, len(wanted), BATCH):
+                some = wanted[start : start + BATCH]
+                sql = f"DELETE FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
+                removed += self.connection.execute(sql, some).rowcount
+            self.connection.execute(
+                "DELETE FROM revocations WHERE NOT EXISTS"
+                " (SELECT 1 FROM entries WHERE entries.cid = revocations.cid AND entries.profile = revocations.profile)"
+            )
+        return removed
+
+    def _all(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        with explained(self.path):
+            return self.connection.execute(sql, values).fetchall()
+
+
+def storable(text: str | None) -> str | None:
+    """Text that SQLite can hold: a lone surrogate (a file name that is no UTF-8) has no UTF-8 form."""
+    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")

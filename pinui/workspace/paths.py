@@ -1,0 +1,67 @@
+"""Where pinui keeps things: under `PINUI_HOME` if that is set, else where the OS wants them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Paths", "private_folder", "write_private"]
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The places of one home."""
+
+    config: Path
+    history: Path
+    node: Path
+    """The data folder of the embedded node."""
+    home: Path | None = None
+    """Set if everything is under one folder that the user chose."""
+
+    @classmethod
+    def find(cls, home: Path | None = None) -> Paths:
+        """The places for this run; nothing is created."""
+        chosen = home or (Path(given).expanduser() if (given := os.environ.get("PINUI_HOME")) else None)
+        if chosen is not None:
+            chosen = chosen.absolute()
+            return cls(chosen / "config.toml", chosen / "history.db", chosen / "node", chosen)
+        import platformdirs  # costs a verb more than it does: only where it is needed
+
+        config = Path(platformdirs.user_config_dir("pinui", appauthor=False))
+        data = Path(platformdirs.user_data_dir("pinui", appauthor=False))
+        return cls(config / "config.toml", data / "history.db", data / "node")
+
+    @property
+    def mark(self) -> str:
+        """What keyring entries of this home end in, so that a test home never touches the real token."""
+        if self.home is None:
+            return ""
+        return "@" + hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that only its owner can enter; one that is there stays as the user made it."""
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(mode=0o700, exist_ok=True)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file so that it is the old or the new one whole, readable by its owner alone."""
+    target = path.resolve()  # a link (people keep settings in a repository) stays a link
+    private_folder(target.parent)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

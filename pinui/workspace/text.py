@@ -1,0 +1,43 @@
+"""Making text that came from elsewhere safe to show on a terminal."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import category
+
+__all__ = ["clean", "clean_line", "file_name"]
+
+# Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
+SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
+# What steers a terminal or hides text: controls (C0, DEL, C1), formats (bidi, zero-width), lone surrogates,
+# and the two separators that some terminals take for line ends.
+HARMFUL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+REPLACEMENT = "\ufffd"
+
+
+def _replace(match: re.Match[str]) -> str:
+    character = match[0]
+    return REPLACEMENT if category(character) in HARMFUL else character
+
+
+def clean(text: str) -> str:
+    """The text with everything that could steer a terminal replaced; line breaks and tabs stay. Idempotent."""
+    return SUSPECT.sub(_replace, text)
+
+
+def clean_line(text: str) -> str:
+    """The text on one line: for a list, a title or a bar."""
+    return clean(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+
+
+# What a file cannot be called on one of the systems pinui runs on, and what would leave the folder.
+UNSAFE_IN_NAME = re.compile(r'[/\\:*?"<>|\n\t]')
+RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+def file_name(name: str, otherwise: str) -> str:
+    """A name from elsewhere made fit for the current folder: never a path, never hidden, never empty."""
+    fit = UNSAFE_IN_NAME.sub("_", clean(name)).strip(" .").replace(REPLACEMENT, "_")
+    while len(fit.encode("utf-8", "replace")) > 200:
+        fit = fit[:-1]
+    return otherwise if not fit or RESERVED.fullmatch(fit) else fit
