@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Literal
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 __all__ = ["check_base_url", "is_loopback", "is_pinata", "origin", "redirect_target"]
@@ -62,20 +61,20 @@ def is_pinata(url: str) -> bool:
     return host == "pinata.cloud" or host.endswith(".pinata.cloud")
 
 
-def redirect_target(url: str, location: str, *, keep_origin: bool, allow_insecure: bool) -> str | Literal["refused"]:
-    """Where a redirect may lead: never from https to http, never from elsewhere onto this machine."""
+def redirect_target(url: str, location: str, *, keep_origin: bool, allow_insecure: bool) -> str | None:
+    """Where a redirect may lead, None for nowhere: not from https to http, not from elsewhere onto this machine."""
     target = urljoin(url, location)
     parts = _split(target)
     if parts is None or "@" in parts.netloc:
-        return "refused"
+        return None
     here, there = origin(url), origin(target)
     if here == there:
         return target
     if keep_origin or here is None:
-        return "refused"
+        return None
     if is_loopback(parts.hostname):
-        return target if is_loopback(here[1]) else "refused"
-    return target if parts.scheme == "https" or (allow_insecure and here[0] == "http") else "refused"
+        return target if is_loopback(here[1]) else None
+    return target if parts.scheme == "https" or (allow_insecure and here[0] == "http") else None
 
 
 def _split(url: str) -> SplitResult | None:

@@ -1,0 +1,125 @@
+"""The SDK's front door."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+from pinui.ipfs.jsontext import utf16_length
+from pinui.sdk.address import Address
+from pinui.sdk.http import OnProgress
+from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions
+from pinui.sdk.pin_provider import PinProvider, json_text
+from pinui.sdk.provider import StorageProvider
+from pinui.sdk.sources import Uploadable, open_source
+from pinui.sdk.transport import Clock
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+__all__ = ["Client"]
+
+T = TypeVar("T")
+
+
+class Client:
+    """Stores and reads JSON, files and messages by CID, through a `StorageProvider`.
+
+    Nothing is encrypted: who knows a CID can read what it names.
+    """
+
+    def __init__(self, provider: StorageProvider, *, clock: Clock | None = None) -> None:
+        self.provider = provider
+        self._clock = clock or Clock()
+
+    @staticmethod
+    async def init(config: ClientConfig | None = None, **settings: Any) -> Client:
+        """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing."""
+        if config is not None and settings:
+            raise TypeError("give either a ClientConfig or its fields, not both")
+        return Client(PinProvider(config or ClientConfig(**settings)))
+
+    async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
+        """Pin a JSON document. `options` are reserved and have no effect."""
+        text = json_text(data)
+        cid = await self.provider.put_json(data)
+        return ClientRecord(cid=cid, timestamp=self._milliseconds(), data=data, size=utf16_length(text))
+
+    async def retrieve(self, cid: str) -> Any:
+        """Read a JSON document by CID, or by a URL that contains `/ipfs/`."""
+        return await self.provider.get_json(str(Address.parse(cid)))
+
+    async def upload(
+        self,
+        file: Uploadable,
+        options: StoreOptions | None = None,  # noqa: ARG002  # reserved
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> ClientRecord[None]:
+        """Pin a file: a path, bytes, an open binary file or a `Blob`. A folder's path pins one directory.
+
+        `options` are reserved and have no effect. `on_progress(done, total)` hears of each piece that goes out.
+        """
+        source = await asyncio.to_thread(open_source, file)
+        try:
+            cid = await self.provider.put_file(source, **_given(on_progress=on_progress))
+        finally:
+            source.close()
+        return ClientRecord(cid=cid, timestamp=self._milliseconds(), size=source.size)
+
+    @overload
+    async def download(self, cid: str, *, on_progress: OnProgress | None = None) -> Blob: ...
+    @overload
+    async def download(self, cid: str, *, to: str | PathLike[str], on_progress: OnProgress | None = None) -> Path: ...
+    async def download(
+        self, cid: str, *, to: str | PathLike[str] | None = None, on_progress: OnProgress | None = None
+    ) -> Blob | Path:
+        """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all."""
+        get_file = cast("Callable[..., Awaitable[Blob | Path]]", self.provider.get_file)
+        return await get_file(str(Address.parse(cid)), **_given(to=to, on_progress=on_progress))
+
+    async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
+        """Store a message. It is public, and delivered to nobody: pass its CID on."""
+        if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise TypeError("recipient and message must be text")
+        sent = ClientMessage(recipient_id, message, self._milliseconds())
+        record = await self.store(sent.to_json())
+        return ClientRecord(cid=record.cid, timestamp=record.timestamp, data=sent, size=record.size)
+
+    async def receive(self, cid: str) -> ClientMessage:
+        """Read a message by the CID that `send` returned."""
+        return ClientMessage.from_json(await self.retrieve(cid))
+
+    async def revoke(self, cid: str) -> bool:
+        """Remove the provider's pin: True, or an error. Copies elsewhere may live on."""
+        return await self.provider.unpin(str(Address.parse_root(cid)))
+
+    async def test_connection(self) -> bool:
+        """Ask the provider whether it accepts the credentials: True, or an error."""
+        return await self.provider.test_authentication()
+
+    async def aclose(self) -> None:
+        """Close the provider's connections."""
+        close = getattr(self.provider, "aclose", None)
+        if close is not None:
+            await close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _milliseconds(self) -> int:
+        return int(self._clock.now() * 1000)
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    """The arguments that were given: a simple provider needs to know none of the others."""
+    return {name: value for name, value in arguments.items() if value is not None}

@@ -1,0 +1,260 @@
+"""httpx's API on aiohttp's connections: the one module that knows either.
+
+httpx 0.28's own pool fails in two ways that a program which cancels all day can't live with: a cancelled request can
+leave it answering PoolTimeout for ever (5 or 6 of 40 pools in a measurement), and with 64 connections it does a tenth
+of the work that aiohttp's does. httpx stays on top, since its values, and respx on it, are what people test with.
+httpx-aiohttp would be such a bridge too, but it reports a lost reply as a failed connect (so it would be repeated
+blindly), lets aiohttp re-quote URLs, and reads in pieces of 16 KiB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+import yarl
+
+from pinui import __version__
+from pinui.sdk.http import Body, Breakdown, Head, Request
+from pinui.sdk.urls import is_loopback
+
+__all__ = ["Broken", "Engine", "Reply"]
+
+READ_BUFFER = 256 * 1024
+
+
+class Broken(Exception):
+    """No answer, or half of one. The transport turns it into a value at once; no caller ever sees it."""
+
+    def __init__(self, breakdown: Breakdown) -> None:
+        super().__init__(breakdown.sentence)
+        self.breakdown = breakdown
+
+
+class Reply:
+    """A reply whose body is still to be read."""
+
+    def __init__(self, response: httpx.Response, url: str) -> None:
+        self._response = response
+        self.head = Head(response.status_code, {name.lower(): value for name, value in response.headers.items()}, url)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it stands on the wire: nothing is unpacked, so no bomb can go off."""
+        with _translated(self.head.url):
+            async for chunk in self._response.aiter_raw():
+                yield chunk
+
+
+class Engine:
+    """Sends one request and gives its reply. Made cheaply; connections and TLS come with the first request."""
+
+    def __init__(self, *, connect_timeout: float, connections: int = 64) -> None:
+        self._transport = _AiohttpTransport(connect_timeout, connections)
+        self._client: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def send(self, request: Request, on_sent: Callable[[int], None]) -> AsyncGenerator[Reply]:
+        """Send and wait for the reply's head; `on_sent` hears of each piece of the body that went out."""
+        if self._client is None:
+            # Proxies are the transport's business: httpx would look for them only with a transport of its own.
+            self._client = httpx.AsyncClient(transport=self._transport, timeout=None, trust_env=False)  # noqa: S113  # the transport's caller sets limits
+        body = request.body
+        message = httpx.Request(
+            request.method,
+            request.url,
+            headers=_headers(request),
+            content=body if isinstance(body, bytes) else None,
+            stream=None if body is None or isinstance(body, bytes) else _BodyStream(body, on_sent),
+        )
+        with _translated(request.url):
+            response = await self._client.send(message, stream=True)
+        try:
+            yield Reply(response, request.url)
+        finally:
+            await response.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def _headers(request: Request) -> dict[str, str]:
+    headers = {
+        "User-Agent": f"pinui/{__version__}",
+        "Accept": "*/*",
+        # Asked for plainly: what is hashed and counted is what was stored, and no answer grows while it is unpacked.
+        "Accept-Encoding": "identity",
+        **request.headers,
+    }
+    credential = request.credential
+    if credential is not None and credential.belongs_to(request.url):
+        headers[credential.name] = f"{credential.scheme} {credential.secret.reveal()}".strip()
+    if request.body is not None:
+        headers["Content-Length"] = str(len(request.body) if isinstance(request.body, bytes) else request.body.length)
+    return headers
+
+
+class _BodyStream(httpx.AsyncByteStream):
+    """A body of ours in httpx's dress; iterating it again starts from the beginning."""
+
+    def __init__(self, body: Body, on_sent: Callable[[int], None]) -> None:
+        self._body = body
+        self._on_sent = on_sent
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._body.chunks():
+            yield chunk
+            self._on_sent(len(chunk))
+
+
+class _AiohttpTransport(httpx.AsyncBaseTransport):
+    def __init__(self, connect_timeout: float, connections: int) -> None:
+        self._connect_timeout = connect_timeout
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+        self._tls: asyncio.Task[ssl.SSLContext] | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url)
+        # Loading the certificates takes 40 ms: once, in a thread, and not for http on loopback.
+        tls = await self._tls_context() if request.url.scheme == "https" else True
+        try:
+            response = await self._connections_pool().request(
+                request.method,
+                yarl.URL(url, encoded=True),  # the quoting is ours; aiohttp's would undo part of it
+                headers=request.headers.multi_items(),
+                data=request.content if _is_read(request) else request.stream,
+                allow_redirects=False,
+                proxy=_proxy_for(url),
+                ssl=tls,
+            )
+        except (aiohttp.ClientError, OSError) as error:
+            raise _as_httpx_error(error) from error
+        return httpx.Response(
+            response.status, headers=response.raw_headers, stream=_ResponseStream(response), request=request
+        )
+
+    def _connections_pool(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
+                auto_decompress=False,
+                read_bufsize=READ_BUFFER,
+            )
+            # aiohttp would repeat a DELETE by itself when a kept connection turns out to be closed; then nobody could
+            # tell "not pinned" from "unpinned a moment ago". Retrying is the transport's decision.
+            self._session._retry_connection = False  # pyright: ignore[reportPrivateUsage]
+        return self._session
+
+    async def _tls_context(self) -> ssl.SSLContext:
+        if self._tls is None:
+            self._tls = asyncio.ensure_future(asyncio.to_thread(httpx.create_ssl_context))  # honours SSL_CERT_FILE
+        return await asyncio.shield(self._tls)
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+
+class _ResponseStream(httpx.AsyncByteStream):
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._response.content.iter_any():
+                yield chunk
+        except (aiohttp.ClientError, OSError) as error:
+            raise _as_httpx_error(error) from error
+
+    async def aclose(self) -> None:
+        # A connection whose body was read to the end is used again; any other is closed.
+        self._response.release()
+
+
+def _is_read(request: httpx.Request) -> bool:
+    return not isinstance(request.stream, _BodyStream)
+
+
+def _proxy_for(url: str) -> str | None:
+    parts = urlsplit(url)
+    if is_loopback(parts.hostname) or proxy_bypass(parts.netloc):
+        return None
+    proxies = getproxies()
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def _as_httpx_error(error: Exception) -> httpx.TransportError:
+    """The httpx error that says when it happened: before the request went out, or after."""
+    text = str(error) or type(error).__name__
+    match error:
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return httpx.ProxyError(text)
+        case aiohttp.ConnectionTimeoutError():
+            return httpx.ConnectTimeout(text)
+        case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError() | aiohttp.InvalidURL():
+            return httpx.ConnectError(text)
+        case aiohttp.ServerTimeoutError():
+            return httpx.ReadTimeout(text)
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientResponseError():
+            return httpx.RemoteProtocolError(text)
+        case _:
+            return httpx.ReadError(text)
+
+
+@contextmanager
+def _translated(url: str) -> Generator[None]:
+    """Turns httpx's errors into `Broken`, a value without their tracebacks: those hold headers, and headers tokens."""
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Broken(_breakdown(error, url)) from None
+
+
+def _breakdown(error: Exception, url: str) -> Breakdown:
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    match error:
+        case httpx.ConnectTimeout():
+            return Breakdown("connect", f"{host} could not be reached in time", timed_out=True, hint=OFFLINE)
+        case httpx.ConnectError() if _is_certificate_trouble(error):
+            return Breakdown(
+                "connect",
+                f"The certificate of {host} is not trusted: {_certificate_reason(error)}",
+                final=True,
+                hint="Somebody may be listening in. If the certificate is your own, name it in SSL_CERT_FILE.",
+            )
+        case httpx.ConnectError() | httpx.PoolTimeout():
+            return Breakdown("connect", f"{host} could not be reached", hint=OFFLINE)
+        case httpx.ProxyError():
+            return Breakdown("connect", "The proxy could not be reached or refused the connection", hint=PROXY)
+        case httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            return Breakdown("connect", f"{host or 'The address'} can't be spoken to", final=True)
+        case httpx.TimeoutException():
+            return Breakdown("sent", f"{host} did not answer in time", timed_out=True)
+        case httpx.RemoteProtocolError():
+            return Breakdown("sent", f"{host} closed the connection or sent no valid HTTP")
+        case _:
+            return Breakdown("sent", f"The connection to {host} broke")
+
+
+OFFLINE = "Check the network and the address in the settings."
+PROXY = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
+
+
+def _is_certificate_trouble(error: BaseException) -> bool:
+    return isinstance(error.__cause__, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError))
+
+
+def _certificate_reason(error: BaseException) -> str:
+    inner = getattr(error.__cause__, "certificate_error", None)
+    reason = getattr(inner, "verify_message", None) or getattr(inner, "reason", None)
+    return str(reason or "the secure connection could not be made")

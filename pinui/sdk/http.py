@@ -1,0 +1,122 @@
+"""Requests, replies and failures as plain values: what the pure parts and the transport say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from pinui.sdk.errors import PinuiError
+from pinui.sdk.secret import Secret
+from pinui.sdk.urls import origin
+
+__all__ = ["Body", "Breakdown", "Head", "OnProgress", "Rejection", "Request", "SecretHeader", "Sink"]
+
+OnProgress = Callable[[int, int | None], None]
+"""Called with the bytes done and the bytes in all (None where the other side didn't say)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHeader:
+    """A header whose value is a secret, bound to the one origin that may see it."""
+
+    name: str
+    secret: Secret
+    url: str
+    scheme: str = ""
+
+    def belongs_to(self, url: str) -> bool:
+        """Whether the secret may travel to this URL."""
+        return bool(self.secret) and origin(url) == origin(self.url)
+
+
+class Body(Protocol):
+    """A request body that can be read from its beginning again and again."""
+
+    @property
+    def length(self) -> int: ...
+    @property
+    def failure(self) -> PinuiError | None:
+        """Why reading stopped, where the source and not the network is to blame."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request, and what may be done with it."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: Body | bytes | None = None
+    credential: SecretHeader | None = None
+    keep_origin: bool = False
+    """API calls don't follow a redirect to another origin: their token could not go along."""
+    repeatable: bool = True
+    """Whether it may be sent again when nobody knows if the first one arrived."""
+    transfer: bool = False
+    """A transfer has no limit in all: it may take as long as it makes progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a good reply. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    url: str
+
+    @property
+    def length(self) -> int | None:
+        """The size of the body that follows, where it is told."""
+        text = self.headers.get("content-length", "")
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """An answer that is no success, with the beginning of its body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """No answer, or half of one."""
+
+    stage: Literal["connect", "sent"]
+    """`connect`: the request surely never arrived. `sent`: nobody knows."""
+    sentence: str
+    timed_out: bool = False
+    final: bool = False
+    """Another try would end the same way, as with a wrong certificate."""
+    hint: str | None = None
+
+
+class Sink(Protocol):
+    """Where the body of a good reply goes."""
+
+    async def begin(self, head: Head, offset: int) -> None:
+        """A body follows that starts at `offset`: 0 voids what earlier attempts brought."""
+        ...
+
+    async def write(self, chunk: bytes) -> None: ...
+
+    @property
+    def full(self) -> bool:
+        """Whether more would be of no use."""
+        ...
+
+    def resume_from(self) -> tuple[int, str] | None:
+        """How far an earlier attempt came, and the strong ETag of what it read; None to start anew."""
+        ...

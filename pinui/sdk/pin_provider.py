@@ -1,0 +1,218 @@
+"""The provider that speaks the pinning HTTP API for writes and reads through an IPFS gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.sdk import wire
+from pinui.sdk.address import Address
+from pinui.sdk.errors import ContentError, PinuiError, ProviderError, SerializationError
+from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader, Sink
+from pinui.sdk.models import Blob, ClientConfig, Timeouts
+from pinui.sdk.names import name_of_reply, safe_name
+from pinui.sdk.secret import Secret
+from pinui.sdk.sinks import FileSink, MemorySink
+from pinui.sdk.sources import Multipart, Uploadable, open_source
+from pinui.sdk.transport import Clock, Transport
+
+__all__ = ["Peek", "PinProvider", "json_text"]
+
+# An answer of the API is a few hundred bytes; a page of a listing some hundred thousand.
+LARGEST_ANSWER = 4 * 1024 * 1024
+# A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
+CHEAP_TO_REPEAT = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """The beginning of some content."""
+
+    data: bytes
+    type: str
+    total: int | None
+    """The size of the whole, where the gateway told it."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there is more."""
+        return self.total is None or self.total > len(self.data)
+
+
+class PinProvider:
+    """A `StorageProvider` on the pinning API and a gateway."""
+
+    def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
+        self.config = config
+        self._clock = clock or Clock()
+        self._api = config.pin_api_url or ""
+        self._token = SecretHeader("Authorization", Secret(config.provider_token), self._api, scheme="Bearer")
+        self._transport = Transport(
+            Timeouts.of(config.timeout),
+            retries=config.retries,
+            allow_insecure=config.allow_insecure,
+            clock=self._clock,
+        )
+
+    async def put_json(self, data: Any) -> str:
+        """Pin a JSON document; returns the CID that the provider answered."""
+        text = json_text(data)
+        body = wire.pin_json_body(
+            text,
+            name=f"client-{int(self._clock.now() * 1000)}",
+            dialect=self.config.wire_dialect,
+            cid_version=self.config.cid_version,
+        )
+        request = Request(
+            "POST",
+            f"{self._api}/pinning/pinJSONToIPFS",
+            {"Content-Type": "application/json"},
+            body,
+            self._token,
+            keep_origin=True,
+        )
+        status, answer = await self._call(request)
+        return wire.read_pinned_cid(status, answer)
+
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> str:
+        """Pin a file, or a folder as one directory; returns the CID that the provider answered."""
+        source = await asyncio.to_thread(open_source, file)
+        version = self.config.cid_version
+        fields = [] if version is None else [wire.options_field(self.config.wire_dialect, version)]
+        body = Multipart(source.parts, fields, on_progress)
+        request = Request(
+            "POST",
+            f"{self._api}/pinning/pinFileToIPFS",
+            {"Content-Type": body.content_type},
+            body,
+            self._token,
+            keep_origin=True,
+            repeatable=body.length <= CHEAP_TO_REPEAT,
+            transfer=True,
+        )
+        try:
+            status, answer = await self._call(request)
+        finally:
+            source.close()
+        return wire.read_pinned_cid(status, answer)
+
+    async def get_json(self, cid: str) -> Any:
+        """Read a JSON document."""
+        address = Address.parse(cid)
+        sink = MemorySink(
+            self.config.max_json_bytes, what="The document", hint="Download it as a file, or raise max_json_bytes."
+        )
+        await self._read(address, sink)
+        try:
+            return parse(sink.data)
+        except NotJSON as error:
+            reason = error.reason
+        raise ContentError(f"{address} is not JSON: {reason}", hint="If it is a file, download it.")
+
+    @overload
+    async def get_file(self, cid: str, *, to: None = None, on_progress: OnProgress | None = None) -> Blob: ...
+    @overload
+    async def get_file(self, cid: str, *, to: str | PathLike[str], on_progress: OnProgress | None = None) -> Path: ...
+    async def get_file(
+        self, cid: str, *, to: str | PathLike[str] | None = None, on_progress: OnProgress | None = None
+    ) -> Blob | Path:
+        """Read a file into memory; or, with `to`, to a path (into a folder: under its own name), all or nothing."""
+        address = Address.parse(cid)
+        if to is None:
+            hint = "Use download(cid, to=…), which needs no memory, or raise max_blob_bytes."
+            sink = MemorySink(self.config.max_blob_bytes, what="The file", hint=hint, on_progress=on_progress)
+            head = await self._read(address, sink, transfer=True)
+            name = name_of_reply(head, safe_name(address.name, address.cid))
+            return Blob(sink.data, head.headers.get("content-type", ""), name)
+        file = FileSink(Path(to), safe_name(address.name, address.cid), on_progress)
+        try:
+            await self._read(address, file, transfer=True)
+            return await file.commit()
+        finally:
+            file.discard()
+
+    async def peek(self, cid: str, limit: int) -> Peek:
+        """The first bytes of some content, its type and size: enough to show what it is."""
+        address = Address.parse(cid)
+        sink = MemorySink(limit, cut=True)
+        head = await self._read(address, sink, headers={"Range": f"bytes=0-{max(limit, 1) - 1}"})
+        total = head.headers.get("content-range", "").rpartition("/")[2] if head.status == 206 else None
+        length = int(total) if total and total.isascii() and total.isdigit() else head.length
+        if head.status == 206 and not (total and total.isdigit()):
+            length = None
+        return Peek(sink.data, head.headers.get("content-type", ""), length)
+
+    async def unpin(self, cid: str) -> bool:
+        """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
+        address = Address.parse_root(cid)
+        request = Request(
+            "DELETE", f"{self._api}/pinning/unpin/{address.cid}", credential=self._token, keep_origin=True
+        )
+        outcome = await self._transport.perform(request, MemorySink(LARGEST_ANSWER))
+        if isinstance(outcome.result, Head):
+            return True
+        error = self._error(outcome.result)
+        if outcome.maybe_done and isinstance(error, ProviderError) and wire.is_not_pinned(error):
+            return True
+        raise error
+
+    async def test_authentication(self) -> bool:
+        """Ask the API whether it accepts the token. It says nothing of what the token may do."""
+        request = Request("GET", f"{self._api}/data/testAuthentication", credential=self._token, keep_origin=True)
+        status, answer = await self._call(request)
+        return wire.read_authentication(status, answer)
+
+    async def account_totals(self) -> wire.AccountTotals:
+        """How much the account holds."""
+        request = Request("GET", f"{self._api}/data/userPinnedDataTotal", credential=self._token, keep_origin=True)
+        status, answer = await self._call(request)
+        return wire.read_totals(status, answer)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._transport.aclose()
+
+    async def _call(self, request: Request) -> tuple[int, bytes]:
+        """One call of the API: status and body, or an error."""
+        sink = MemorySink(LARGEST_ANSWER)
+        outcome = await self._transport.perform(request, sink)
+        if isinstance(outcome.result, Head):
+            return outcome.result.status, sink.data
+        raise self._error(outcome.result)
+
+    async def _read(
+        self, address: Address, sink: Sink, *, transfer: bool = False, headers: dict[str, str] | None = None
+    ) -> Head:
+        gateway = self.config.gateway_url
+        if gateway is None:
+            raise PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
+        key = self.config.gateway_key
+        request = Request(
+            "GET",
+            address.url(gateway),
+            headers or {},
+            credential=None if key is None else SecretHeader("x-pinata-gateway-token", Secret(key), gateway),
+            transfer=transfer,
+        )
+        outcome = await self._transport.perform(request, sink)
+        if isinstance(outcome.result, Head):
+            return outcome.result
+        raise self._error(outcome.result, gateway=True)
+
+    def _error(self, result: Rejection | Breakdown, *, gateway: bool = False) -> PinuiError:
+        if isinstance(result, Rejection):
+            return wire.provider_error(result, now=self._clock.now(), gateway=gateway)
+        return wire.network_error(result)
+
+
+def json_text(data: Any) -> str:
+    """The text that `data` is stored as; `SerializationError` names what would be lost."""
+    try:
+        return stringify(data)
+    except NotJSON as error:
+        reason, path = error.reason, error.path
+    raise SerializationError(f"{path}: {reason}", path=path)

@@ -1,0 +1,46 @@
+"""Continuing a broken download: what to ask for, and whether the answer is its continuation."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from pinui.sdk.http import Head
+
+__all__ = ["Continuation", "continuation", "range_headers", "strong_etag"]
+
+CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
+
+
+class Continuation(Enum):
+    """What can't be used."""
+
+    WRONG = "wrong"
+
+
+def range_headers(offset: int, etag: str) -> dict[str, str]:
+    """Ask for the rest, but only of the very same bytes."""
+    return {"Range": f"bytes={offset}-", "If-Range": etag}
+
+
+def strong_etag(head: Head) -> str | None:
+    """An ETag that promises equal bytes; weak ones don't."""
+    etag = head.headers.get("etag", "")
+    return etag if len(etag) > 2 and etag.startswith('"') and etag.endswith('"') else None
+
+
+def continuation(head: Head, resume: tuple[int, str] | None) -> int | Continuation:
+    """Where the reply's body starts: 0, or the offset that was asked for; anything else can't be used."""
+    if head.status != 206:
+        return 0
+    matched = CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
+    if matched is None:
+        return Continuation.WRONG
+    start, end = int(matched[1]), int(matched[2])
+    if resume is None:
+        return 0 if start == 0 else Continuation.WRONG
+    offset, etag = resume
+    if start != offset or head.headers.get("etag", etag) != etag:
+        return Continuation.WRONG
+    # A part that stops early would look like a whole file.
+    return offset if matched[3] == "*" or end + 1 == int(matched[3]) else Continuation.WRONG

@@ -1,0 +1,75 @@
+"""Whether to try again, and when: classify and schedule, as pure functions.
+
+Everything the SDK sends may be repeated: reads change nothing, pinning is content-addressed, and unpinning twice leaves
+the same state. What is not repeated is a large upload whose first copy may have arrived.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+
+from pinui.sdk.http import Breakdown, Rejection
+
+__all__ = ["LONGEST_WAIT", "is_passing", "retry_after", "wait_before_retry"]
+
+FIRST_WAIT = 0.5
+LARGEST_BACKOFF = 20.0
+# The hosted service says Retry-After: 60; who asks for more than this is told to the caller instead.
+LONGEST_WAIT = 90.0
+# Server errors that another try won't change: not implemented, HTTP version, full disk, loop, not extended, network
+# authentication.
+LASTING_SERVER_ERRORS = frozenset({501, 505, 507, 508, 510, 511})
+
+
+def wait_before_retry(
+    outcome: Rejection | Breakdown,
+    *,
+    attempt: int,
+    retries: int,
+    repeatable: bool,
+    now: float,
+    random: Callable[[], float],
+) -> float | None:
+    """Seconds to wait before attempt number `attempt + 1` (the first is 0); None to give up."""
+    if attempt >= retries or not is_passing(outcome, repeatable):
+        return None
+    asked = retry_after(outcome.headers, now) if isinstance(outcome, Rejection) else None
+    # Full jitter: clients that failed together don't come back together.
+    backoff = random() * min(LARGEST_BACKOFF, FIRST_WAIT * 2.0**attempt)
+    if asked is None:
+        return backoff
+    return None if asked > LONGEST_WAIT else asked + min(backoff, 1.0)
+
+
+def is_passing(outcome: Rejection | Breakdown, repeatable: bool = True) -> bool:
+    """Whether the same request might succeed later."""
+    if isinstance(outcome, Breakdown):
+        return not outcome.final and (outcome.stage == "connect" or repeatable)
+    if outcome.status >= 500:
+        return outcome.status not in LASTING_SERVER_ERRORS
+    return outcome.status in (408, 425, 429)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds that the other side asked to wait; None where it said nothing that can be read."""
+    text = headers.get("retry-after", "").strip()
+    seconds = _seconds(text)
+    if seconds is None and text:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - now
+        except (ValueError, TypeError, OverflowError):
+            seconds = None
+    if seconds is None and headers.get("x-ratelimit-remaining", "").strip() == "0":
+        reset = _seconds(headers.get("x-ratelimit-reset", ""))
+        seconds = None if reset is None else reset - now
+    return None if seconds is None else max(0.0, seconds)
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None

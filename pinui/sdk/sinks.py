@@ -1,0 +1,166 @@
+"""Where downloads go: memory with a limit, or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from pinui.sdk.errors import ContentError
+from pinui.sdk.http import Head, OnProgress
+from pinui.sdk.names import name_of_reply
+from pinui.sdk.ranges import strong_etag
+
+__all__ = ["FileSink", "MemorySink"]
+
+# One hop to the disk's thread for each of these, not for each piece off the network.
+WRITE_SIZE = 1024 * 1024
+
+
+class MemorySink:
+    """Collects a body. Beyond the limit it is an error, or with `cut` the end of the reading."""
+
+    def __init__(
+        self, limit: int, *, what: str = "The answer", hint: str | None = None, cut: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> None:  # fmt: skip
+        self._limit = limit
+        self._what = what
+        self._hint = hint
+        self._cut = cut
+        self._on_progress = on_progress
+        self._total: int | None = None
+        self._data = bytearray()
+
+    @property
+    def data(self) -> bytes:
+        """What was read."""
+        return bytes(self._data[: self._limit])
+
+    @property
+    def full(self) -> bool:
+        return self._cut and len(self._data) >= self._limit
+
+    def resume_from(self) -> None:
+        return None
+
+    async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
+        self._data.clear()
+        self._total = head.length
+        if not self._cut and self._total is not None and self._total > self._limit:
+            self._refuse()
+
+    async def write(self, chunk: bytes) -> None:
+        self._data += chunk
+        if len(self._data) > self._limit and not self._cut:
+            self._refuse()
+        if self._on_progress is not None:
+            self._on_progress(len(self._data), self._total)
+
+    def _refuse(self) -> None:
+        raise ContentError(f"{self._what} is larger than {self._limit:,} bytes, the limit", hint=self._hint)
+
+
+class FileSink:
+    """Writes beside the destination under a temporary name; `commit` syncs and renames, `discard` leaves nothing."""
+
+    def __init__(self, to: Path, fallback_name: str, on_progress: OnProgress | None = None) -> None:
+        self._to = to
+        self._fallback_name = fallback_name
+        self._on_progress = on_progress
+        self._file: BinaryIO | None = None
+        self._temporary: Path | None = None
+        self._final = to
+        self._buffer: list[bytes] = []
+        self._buffered = 0
+        self._done = 0
+        self._total: int | None = None
+        self._etag: str | None = None
+
+    @property
+    def full(self) -> bool:
+        return False
+
+    def resume_from(self) -> tuple[int, str] | None:
+        return (self._done, self._etag) if self._done and self._etag is not None else None
+
+    async def begin(self, head: Head, offset: int) -> None:
+        if offset == 0:
+            self._etag = strong_etag(head)
+            self._total = head.length
+            self._buffer.clear()
+            self._buffered = self._done = 0
+        await asyncio.to_thread(self._prepare, head, offset)
+
+    async def write(self, chunk: bytes) -> None:
+        self._buffer.append(chunk)
+        self._buffered += len(chunk)
+        self._done += len(chunk)
+        if self._buffered >= WRITE_SIZE:
+            await asyncio.to_thread(self._flush)
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._total)
+
+    async def commit(self) -> Path:
+        """Sync, give the final name, and return it. From here on the file is there, whole."""
+        return await asyncio.to_thread(self._commit)
+
+    def discard(self) -> None:
+        """Remove what was written. Quick and without waiting, so that it also works while being cancelled."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if self._temporary is not None:
+            with suppress(OSError):
+                self._temporary.unlink()
+            self._temporary = None
+
+    def _prepare(self, head: Head, offset: int) -> None:
+        if self._file is None:
+            self._final = self._to / name_of_reply(head, self._fallback_name) if self._to.is_dir() else self._to
+            if self._final.is_dir():
+                raise IsADirectoryError(21, "a folder of that name is in the way", str(self._final))
+            # Beside the destination, so that the rename never crosses file systems; the user's umask applies.
+            stem = self._final.name.encode()[:200].decode(errors="ignore")
+            temporary = self._final.with_name(f".{stem}.{secrets.token_hex(4)}.part")
+            descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+            self._temporary = temporary
+            self._file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115  # lives as long as the transfer
+        if offset == 0:
+            self._file.seek(0)
+            self._file.truncate()
+
+    def _flush(self) -> None:
+        if self._file is None:
+            return  # discarded while this was waiting for its thread
+        for piece in self._buffer:
+            view = memoryview(piece)
+            while view:
+                view = view[self._file.write(view) :]
+        self._buffer.clear()
+        self._buffered = 0
+
+    def _commit(self) -> Path:
+        self._flush()
+        if self._file is None or self._temporary is None:
+            raise AssertionError("commit without a body")
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._file = None
+        self._temporary.replace(self._final)
+        self._temporary = None
+        sync_folder(self._final.parent)
+        return self._final
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in the folder last; where folders can't be opened (Windows) the system does so itself."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,250 @@
+"""What is uploaded: paths, folders, bytes, open files and blobs, as bodies that stream and can be sent again."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import mimetypes
+import os
+import secrets
+import stat
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NoReturn, cast
+
+from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.sdk.http import OnProgress
+from pinui.sdk.models import Blob
+
+__all__ = ["Multipart", "Part", "UploadSource", "Uploadable", "open_source"]
+
+UNNAMED = "client-file"
+PIECE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of an upload. `open` gives it from its beginning; `unchanged` tells whether it is still the same."""
+
+    name: str
+    size: int
+    media_type: str
+    open: Callable[[], BinaryIO]
+    unchanged: Callable[[BinaryIO], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadSource:
+    """One or more files that go up together."""
+
+    parts: tuple[Part, ...]
+    name: str
+    size: int
+    is_folder: bool = False
+    close: Callable[[], None] = field(default=lambda: None)
+
+
+Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Blob | UploadSource
+
+
+def open_source(file: Uploadable) -> UploadSource:
+    """Look at what is to be uploaded. Touches the disk: call it in a thread."""
+    if isinstance(file, UploadSource):
+        return file
+    if isinstance(file, Blob):
+        return _from_bytes(file.data, file.name or UNNAMED, file.type)
+    if isinstance(file, (bytes, bytearray, memoryview)):
+        return _from_bytes(bytes(file), UNNAMED, "")
+    if isinstance(file, (str, os.PathLike)):
+        path = Path(file)
+        return _from_folder(path) if path.is_dir() else _from_files([(path.name, path)], path.name)
+    if isinstance(file, io.TextIOBase):
+        raise TypeError("the file is open as text; open it in binary mode ('rb')")
+    if hasattr(file, "read"):
+        return _from_open_file(file)
+    raise TypeError(f"upload takes a path, bytes, an open binary file or a Blob, not {type(file).__name__}")
+
+
+def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
+    part = Part(name, len(data), media_type or _media_type(name), lambda: io.BytesIO(data), lambda _file: True)
+    return UploadSource((part,), name, len(data))
+
+
+def _from_files(files: Iterable[tuple[str, Path]], name: str, *, is_folder: bool = False) -> UploadSource:
+    parts = tuple(_from_path(path, part_name) for part_name, path in files)
+    return UploadSource(parts, name, sum(part.size for part in parts), is_folder)
+
+
+def _from_path(path: Path, name: str) -> Part:
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode):
+        raise PinuiError(f"{path} is not a regular file")
+    if not os.access(path, os.R_OK):
+        raise PermissionError(13, "no permission to read it", str(path))
+
+    def unchanged(file: BinaryIO) -> bool:
+        # The open file, and what stands under its name now: a replaced file is a change, too.
+        try:
+            return _identity(os.fstat(file.fileno())) == _identity(path.stat()) == _identity(seen)
+        except OSError:
+            return False
+
+    return Part(name, seen.st_size, _media_type(path.name), lambda: path.open("rb"), unchanged)
+
+
+def _from_folder(folder: Path) -> UploadSource:
+    """All files below a folder, each named with the folder's own name in front: the API's form of a directory."""
+    root = folder.resolve().name or "folder"
+    files: list[tuple[str, Path]] = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and path.is_dir():
+            raise PinuiError(f"{path} is a link to a folder; upload what it points to by itself")
+        if not path.is_dir():
+            files.append((f"{root}/{path.relative_to(folder).as_posix()}", path))
+    if not files:
+        raise PinuiError(f"{folder} holds no files: there is nothing to upload")
+    return _from_files(files, root, is_folder=True)
+
+
+def _from_open_file(file: BinaryIO) -> UploadSource:
+    name = getattr(file, "name", None)
+    label = os.path.basename(name) if isinstance(name, str) and name else UNNAMED  # noqa: PTH119  # also "<stdin>"
+    label = UNNAMED if label.startswith("<") else label
+    if not (hasattr(file, "seekable") and file.seekable()):
+        return _spooled(file, label)
+    start = file.tell()
+    size = file.seek(0, os.SEEK_END) - start
+    file.seek(start)
+    seen = _identity_of_open(file)
+
+    def rewound() -> BinaryIO:
+        file.seek(start)
+        return cast(BinaryIO, _Borrowed(file))
+
+    part = Part(label, size, _media_type(label), rewound, lambda _file: _identity_of_open(file) == seen)
+    return UploadSource((part,), label, size)
+
+
+def _spooled(file: BinaryIO, label: str) -> UploadSource:
+    """A pipe can't tell its length or be read twice: it goes to a nameless temporary file first."""
+    spool = tempfile.TemporaryFile()  # noqa: SIM115  # closed by the source
+    while piece := file.read(PIECE):
+        spool.write(piece)
+    size = spool.tell()
+
+    def rewound() -> BinaryIO:
+        spool.seek(0)
+        return cast(BinaryIO, _Borrowed(spool))
+
+    part = Part(label, size, _media_type(label), rewound, lambda _file: True)
+    return UploadSource((part,), label, size, close=spool.close)
+
+
+class _Borrowed:
+    """Somebody else's open file: reading is ours, closing is not."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+    def close(self) -> None:
+        pass
+
+
+def _identity(seen: os.stat_result) -> tuple[int, int, int, int]:
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
+
+
+def _identity_of_open(file: BinaryIO) -> tuple[int, int, int, int] | None:
+    with suppress(OSError, AttributeError, io.UnsupportedOperation):
+        return _identity(os.fstat(file.fileno()))
+    return None
+
+
+def _media_type(name: str) -> str:
+    return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
+
+
+class Multipart:
+    """A form with files, framed here so that its length is exact and its files are read in pieces, in a thread."""
+
+    def __init__(
+        self, parts: Iterable[Part], fields: Iterable[tuple[str, str]] = (), on_progress: OnProgress | None = None
+    ) -> None:
+        boundary = secrets.token_hex(16)
+        self.content_type = f"multipart/form-data; boundary={boundary}"
+        self.failure: PinuiError | None = None
+        self._on_progress = on_progress
+        before_fields = [_field_text(boundary, name, text) for name, text in fields]
+        self._parts = [(_file_head(boundary, part), part) for part in parts]
+        self._opening = b"".join(before_fields)
+        self._closing = f"--{boundary}--\r\n".encode()
+        self._total = sum(part.size for _, part in self._parts)
+        framing = sum(len(head) + 2 for head, _ in self._parts)
+        self.length = len(self._opening) + framing + self._total + len(self._closing)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body from its beginning. A file that is not what it was ends it; `failure` then says so."""
+        self.failure = None
+        done = 0
+        if self._opening:
+            yield self._opening
+        for head, part in self._parts:
+            yield head
+            file = await self._open(part)
+            try:
+                left = part.size
+                while left:
+                    piece = await asyncio.to_thread(file.read, min(PIECE, left))
+                    if not piece:
+                        self._fail(part)
+                    left -= len(piece)
+                    yield piece
+                    done += len(piece)
+                    if self._on_progress is not None:
+                        self._on_progress(done, self._total)
+                if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
+                    self._fail(part)
+            finally:
+                file.close()
+            yield b"\r\n"
+        yield self._closing
+
+    async def _open(self, part: Part) -> BinaryIO:
+        try:
+            file = await asyncio.to_thread(part.open)
+        except OSError:
+            file = None
+        if file is None:
+            self._fail(part)
+        if not await asyncio.to_thread(part.unchanged, file):
+            file.close()
+            self._fail(part)
+        return file
+
+    def _fail(self, part: Part) -> NoReturn:
+        self.failure = SourceChanged(
+            f"{part.name} changed while it was uploaded",
+            hint="Nothing was recorded. Upload it again when nothing else writes to it.",
+        )
+        raise self.failure
+
+
+def _field_text(boundary: str, name: str, text: str) -> bytes:
+    return f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
+
+
+def _file_head(boundary: str, part: Part) -> bytes:
+    # As browsers quote names in forms; names that are no Unicode go out as the bytes they are on disk.
+    quoted = part.name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    lines = (
+        f"--{boundary}\r\n",
+        f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\n',
+        f"Content-Type: {part.media_type}\r\n\r\n",
+    )
+    return "".join(lines).encode("utf-8", "surrogateescape")

@@ -1,0 +1,192 @@
+"""Performs requests: limits on waiting, redirects, retries. Deciding is left to the pure functions it calls."""
+
+from __future__ import annotations
+
+import asyncio
+import random as random_module
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from pinui.sdk.engine import Broken, Engine, Reply
+from pinui.sdk.errors import ContentError
+from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
+from pinui.sdk.models import Timeouts
+from pinui.sdk.ranges import Continuation, continuation, range_headers
+from pinui.sdk.retry import wait_before_retry
+from pinui.sdk.urls import redirect_target
+
+__all__ = ["Clock", "Outcome", "Transport"]
+
+MOST_REDIRECTS = 5
+LONGEST_ERROR_BODY = 64 * 1024
+# Less than this within the idle limit is a drip, not progress.
+PROGRESS = 1024
+# A service that has received a file still has to cut and hash it: that much more patience for each byte sent.
+DIGESTING_RATE = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time and chance as dependencies: tests run without waiting."""
+
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random_module.random
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a request ended after all attempts."""
+
+    result: Head | Rejection | Breakdown
+    maybe_done: bool = False
+    """An earlier attempt may have taken effect although its reply was lost."""
+
+
+class Transport:
+    """Sends requests until one succeeds or another try makes no sense."""
+
+    def __init__(self, timeouts: Timeouts, *, retries: int, allow_insecure: bool = False, clock: Clock | None = None):
+        self._timeouts = timeouts
+        self._retries = retries
+        self._allow_insecure = allow_insecure
+        self._clock = clock or Clock()
+        self._engine = Engine(connect_timeout=timeouts.connect)
+
+    async def perform(self, request: Request, sink: Sink) -> Outcome:
+        """Send the request, again where that is safe; the body of a good reply goes to the sink."""
+        attempt = 0
+        maybe_done = False
+        while True:
+            result = await self._attempt(request, sink)
+            if isinstance(result, Head):
+                return Outcome(result, maybe_done)
+            wait = wait_before_retry(
+                result,
+                attempt=attempt,
+                retries=self._retries,
+                repeatable=request.repeatable,
+                now=self._clock.now(),
+                random=self._clock.random,
+            )
+            if wait is None:
+                return Outcome(result, maybe_done)
+            # A gateway in front of the service can time out while the service goes on: its 5xx proves nothing.
+            maybe_done = maybe_done or (
+                result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500
+            )
+            attempt += 1
+            await self._clock.sleep(wait)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._engine.aclose()
+
+    async def _attempt(self, request: Request, sink: Sink) -> Head | Rejection | Breakdown:
+        host = request.url.split("/")[2]
+        try:
+            async with asyncio.timeout(None if request.transfer else self._timeouts.total):
+                async with asyncio.timeout(self._timeouts.idle) as limit:
+                    watchdog = _Watchdog(limit, self._timeouts.idle)
+                    return await self._follow(request, sink, watchdog)
+        except Broken as broken:
+            result = broken.breakdown
+        except TimeoutError:
+            result = Breakdown("sent", f"{host} did not answer in time", timed_out=True)
+        # Raised here, outside the handlers, so that no foreign traceback (with its headers) hangs on our errors.
+        failure = None if request.body is None or isinstance(request.body, bytes) else request.body.failure
+        if failure is not None:
+            raise failure
+        return result
+
+    async def _follow(self, request: Request, sink: Sink, watchdog: _Watchdog) -> Head | Rejection | Breakdown:
+        redirects = 0
+        while True:
+            resume = sink.resume_from()
+            if resume is not None:
+                request = replace(request, headers={**request.headers, **range_headers(*resume)})
+            watchdog.expect_reply_after(request)
+            async with self._engine.send(request, watchdog.progress) as reply:
+                watchdog.reset()
+                status = reply.head.status
+                if 200 <= status < 300:
+                    return await self._receive(reply, sink, watchdog, resume)
+                rejection = Rejection(
+                    status, reply.head.headers, await _beginning(reply, LONGEST_ERROR_BODY), reply.head.url
+                )
+            location = _redirect_location(request, rejection)
+            if location is None:
+                return rejection
+            target = redirect_target(
+                request.url, location, keep_origin=request.keep_origin, allow_insecure=self._allow_insecure
+            )
+            if target is None or redirects == MOST_REDIRECTS:
+                return rejection
+            redirects += 1
+            request = replace(request, url=target)
+
+    async def _receive(
+        self, reply: Reply, sink: Sink, watchdog: _Watchdog, resume: tuple[int, str] | None
+    ) -> Head | Breakdown:
+        head = reply.head
+        if head.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+            raise ContentError(
+                "The answer came compressed although it was asked for as it is",
+                hint="Another gateway may behave better.",
+            )
+        offset = continuation(head, resume)
+        if offset is Continuation.WRONG:
+            return Breakdown("sent", "The other side continued at the wrong place")
+        await sink.begin(head, offset)
+        async for chunk in reply.chunks():
+            watchdog.progress(len(chunk))
+            await sink.write(chunk)
+            if sink.full:
+                break
+        return head
+
+
+class _Watchdog:
+    """Ends an attempt that makes no progress: a dripping peer keeps a read time-out from ever firing."""
+
+    def __init__(self, limit: asyncio.Timeout, idle: float) -> None:
+        self._limit = limit
+        self._idle = idle
+        self._moved = 0
+        self._patience = idle
+        self._to_send = 0
+
+    def expect_reply_after(self, request: Request) -> None:
+        body = request.body
+        self._to_send = 0 if body is None else len(body) if isinstance(body, bytes) else body.length
+        self._patience = self._idle + self._to_send / DIGESTING_RATE
+        self.reset()
+
+    def progress(self, count: int) -> None:
+        self._moved += count
+        self._to_send -= count
+        if self._moved >= PROGRESS:
+            self.reset(self._patience if self._to_send <= 0 else self._idle)
+
+    def reset(self, patience: float | None = None) -> None:
+        self._moved = 0
+        self._limit.reschedule(asyncio.get_running_loop().time() + (self._idle if patience is None else patience))
+
+
+def _redirect_location(request: Request, rejection: Rejection) -> str | None:
+    follows = rejection.status in (307, 308) or (rejection.status in (301, 302, 303) and request.method == "GET")
+    return rejection.headers.get("location") if follows else None
+
+
+async def _beginning(reply: Reply, limit: int) -> bytes:
+    """The first bytes of a body. One that breaks off still has a status, which says more."""
+    body = bytearray()
+    try:
+        async for chunk in reply.chunks():
+            body += chunk
+            if len(body) >= limit:
+                break
+    except Broken:
+        pass
+    return bytes(body[:limit])

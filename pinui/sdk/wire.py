@@ -1,0 +1,185 @@
+"""The pinning API's wire, as pure functions: bodies out, answers and refusals in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.sdk.errors import NetworkError, NetworkTimeout, PinuiError, ProviderError, RateLimited
+from pinui.sdk.http import Breakdown, Rejection
+from pinui.sdk.models import Dialect
+from pinui.sdk.retry import retry_after
+
+__all__ = [
+    "AccountTotals",
+    "is_not_pinned",
+    "network_error",
+    "options_field",
+    "pin_json_body",
+    "provider_error",
+    "read_authentication",
+    "read_pinned_cid",
+    "read_totals",
+]
+
+# A proxy's page can be long; a sentence that someone wrote for a person is not.
+LONGEST_PLAIN_TEXT = 300
+LONGEST_DETAILS = 2000
+GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
+NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTotals:
+    """What an account holds, where the service tells."""
+
+    pins: int
+    bytes: int
+
+
+def pin_json_body(text: str, *, name: str, dialect: Dialect, cid_version: int | None) -> bytes:
+    """The body of pinJSONToIPFS. The document's text goes in as it is, so that it is written once."""
+    prefix = dialect
+    options = "" if cid_version is None else f',"{prefix}Options":{stringify({"cidVersion": cid_version})}'
+    metadata = stringify({"name": name})
+    return f'{{"{prefix}Content":{text},"{prefix}Metadata":{metadata}{options}}}'.encode()
+
+
+def options_field(dialect: Dialect, cid_version: int) -> tuple[str, str]:
+    """Name and text of the form field that carries an upload's options."""
+    return f"{dialect}Options", stringify({"cidVersion": cid_version})
+
+
+def read_pinned_cid(status: int, body: bytes) -> str:
+    """The CID that a pin call answered."""
+    cid = _object(body).get("IpfsHash")
+    if isinstance(cid, str) and cid:
+        return cid
+    raise _not_understood(status, "it names no IpfsHash")
+
+
+def read_authentication(status: int, body: bytes) -> bool:
+    """True for a success message; anything else is an error."""
+    if isinstance(_object(body).get("message"), str):
+        return True
+    raise _not_understood(status, "it carries no message")
+
+
+def read_totals(status: int, body: bytes) -> AccountTotals:
+    """What `userPinnedDataTotal` answered. The hosted service writes sizes as text or numbers."""
+    answer = _object(body)
+    try:
+        return AccountTotals(int(answer["pin_count"]), int(answer["pin_size_total"]))
+    except (KeyError, TypeError, ValueError):
+        raise _not_understood(status, "it carries no totals") from None
+
+
+def is_not_pinned(error: ProviderError) -> bool:
+    """Whether an unpin was refused because there is nothing to unpin (some servers answer 404)."""
+    return error.reason == NOT_PINNED or error.status == 404
+
+
+def provider_error(rejection: Rejection, *, now: float, gateway: bool = False) -> ProviderError:
+    """The error for an answer that is no success."""
+    details, reason = _read_refusal(rejection)
+    status = rejection.status
+    # The contract's word for a refused token; the provider's own words ride along.
+    message = f"HTTP error {status}" if status == 401 or not details else details
+    kind = RateLimited if status == 429 else ProviderError
+    return kind(
+        message,
+        status=status,
+        details=details,
+        reason=reason,
+        retry_after=retry_after(rejection.headers, now),
+        hint=_hint(rejection, reason, gateway),
+    )
+
+
+def network_error(breakdown: Breakdown) -> NetworkError:
+    """The error for no answer."""
+    kind = NetworkTimeout if breakdown.timed_out else NetworkError
+    return kind(breakdown.sentence, hint=breakdown.hint)
+
+
+def _read_refusal(rejection: Rejection) -> tuple[str | None, str | None]:
+    """Details and reason, from every shape that has been seen."""
+    text = rejection.body.decode("utf-8", "replace").strip()
+    try:
+        answer = parse(text)
+    except NotJSON:
+        code = GATEWAY_CODE.search(text)
+        looks_like_a_page = "<" in text or "html" in rejection.headers.get("content-type", "")
+        plain = text if text and not looks_like_a_page and len(text) <= LONGEST_PLAIN_TEXT else None
+        return plain, code[0] if code else None
+    if not isinstance(answer, dict):
+        return None, None
+    fields = cast("dict[str, Any]", answer)
+    error = fields.get("error")
+    if isinstance(error, dict):
+        inner = cast("dict[str, Any]", error)
+        return _first_text(inner, "details", "reason", "message"), _first_text(inner, "reason")
+    return _first_text(fields, "error", "message", "details"), _first_text(fields, "reason")
+
+
+def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()[:LONGEST_DETAILS]
+    return None
+
+
+HINTS_BY_REASON = {
+    "NO_SCOPES_FOUND": "This key has no scopes for pinning: make one with access to pinFileToIPFS, pinJSONToIPFS and "
+    "unpin. Keys made for the newer v3 API don't work here.",
+    "API_KEY_REVOKED": "This key was revoked: make a new one and set it up.",
+    "PAID_FEATURE_ONLY": "The provider's free plan doesn't include this.",
+    NOT_PINNED: "It is not pinned on this account; perhaps it was unpinned already.",
+    "ERR_ID:00006": "This gateway serves only what the account pinned, and freshly pinned content needs some seconds.",
+    "ERR_ID:00016": "The gateway found nobody who has this content in time; it may be pinned nowhere.",
+    "ERR_ID:00023": "The public gateway serves no web pages; use a dedicated gateway or another one.",
+    "ERR_ID:00024": "This dedicated gateway wants its own key (gateway_key); the provider token never goes there.",
+}
+HINTS_BY_STATUS = {
+    401: "The provider doesn't accept this token: it is wrong, expired or revoked. Make a new one and set it up.",
+    403: "The token is known but may not do this: check the key's permissions with the provider.",
+    413: "It is larger than the provider takes.",
+    429: "Too many requests in a short time: wait before the next one.",
+}
+
+
+def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None:
+    status = rejection.status
+    if reason in HINTS_BY_REASON:
+        return HINTS_BY_REASON[reason]
+    if 300 <= status < 400:
+        return "It answered with a redirect that is not followed: check the address in the settings."
+    if status == 404:
+        return (
+            "The gateway doesn't have this content, or not yet; another gateway may."
+            if gateway
+            else "There is no such call at this address: check the API's URL."
+        )
+    if status >= 500:
+        return "The trouble is on the other side; try again later."
+    return HINTS_BY_STATUS.get(status) if not (gateway and status == 401) else "The gateway wants a key of its own."
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        answer = parse(body)
+    except NotJSON:
+        return {}
+    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+
+
+def _not_understood(status: int, why: str) -> PinuiError:
+    return ProviderError(
+        f"The provider's answer was not understood: {why}",
+        status=status,
+        hint="Is the API's URL that of a pinning service? A login page of the network can answer like this, too.",
+    )
