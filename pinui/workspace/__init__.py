@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pinui.workspace.credentials import Credentials
-    from pinui.workspace.errors import ConfigError, HistoryError, NotRecorded, UnknownProfile, WorkspaceError
+    from pinui.workspace.errors import (
+        AlreadyExists,
+        ConfigError,
+        HistoryError,
+        NoToken,
+        NotRecorded,
+        UnknownProfile,
+        WorkspaceError,
+    )
     from pinui.workspace.history import History
     from pinui.workspace.models import (
         Credential,
@@ -29,8 +37,11 @@ if TYPE_CHECKING:
     from pinui.workspace.paths import Paths
     from pinui.workspace.profiles import Profiles
     from pinui.workspace.text import clean
+    from pinui.workspace.transfers import Transfer, Transfers
+    from pinui.workspace.workspace import Workspace
 
 __all__ = [
+    "AlreadyExists",
     "ConfigError",
     "Credential",
     "Credentials",
@@ -42,6 +53,7 @@ __all__ = [
     "ImportReport",
     "KeyringState",
     "Kind",
+    "NoToken",
     "NotRecorded",
     "Paths",
     "Preview",
@@ -53,21 +65,29 @@ __all__ = [
     "Status",
     "TestResult",
     "Totals",
+    "Transfer",
+    "Transfers",
     "UnknownProfile",
+    "Workspace",
     "WorkspaceError",
     "clean",
 ]
 
 HOMES = {
+    "AlreadyExists": "errors",
     "Credentials": "credentials",
     "ConfigError": "errors",
     "HistoryError": "errors",
+    "NoToken": "errors",
     "NotRecorded": "errors",
     "UnknownProfile": "errors",
     "WorkspaceError": "errors",
     "History": "history",
     "Paths": "paths",
     "Profiles": "profiles",
+    "Transfer": "transfers",
+    "Transfers": "transfers",
+    "Workspace": "workspace",
     "clean": "text",
 }
 

@@ -3,6 +3,7 @@
 WorkspaceError (Exception)
 ├── ConfigError       config.toml cannot be read, or says something that makes no sense
 ├── UnknownProfile    a profile that nobody made
+├── AlreadyExists     a file that is in the way and may not be overwritten
 ├── NoToken           a profile that has an address and no token
 └── HistoryError      history.db cannot be opened, read or written
     └── NotRecorded   the service did it, the history could not be written; carries the record
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ConfigError", "HistoryError", "NoToken", "NotRecorded", "UnknownProfile", "WorkspaceError"]
+__all__ = ["AlreadyExists", "ConfigError", "HistoryError", "NoToken", "NotRecorded", "UnknownProfile", "WorkspaceError"]
 
 
 class WorkspaceError(Exception):
@@ -34,6 +35,13 @@ class UnknownProfile(WorkspaceError):
 
 class NoToken(WorkspaceError):
     """A profile that has an address and no token."""
+
+
+class AlreadyExists(WorkspaceError, FileExistsError):
+    """A file that is in the way and may not be overwritten."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # OSError would write an errno
 
 
 class HistoryError(WorkspaceError):

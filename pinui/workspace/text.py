@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-__all__ = ["clean", "clean_line", "file_name"]
+__all__ = ["clean", "clean_line"]
 
 # Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
 SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
@@ -28,16 +28,3 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """The text on one line: for a list, a title or a bar."""
     return clean(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
-
-
-# What a file cannot be called on one of the systems pinui runs on, and what would leave the folder.
-UNSAFE_IN_NAME = re.compile(r'[/\\:*?"<>|\n\t]')
-RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-
-
-def file_name(name: str, otherwise: str) -> str:
-    """A name from elsewhere made fit for the current folder: never a path, never hidden, never empty."""
-    fit = UNSAFE_IN_NAME.sub("_", clean(name)).strip(" .").replace(REPLACEMENT, "_")
-    while len(fit.encode("utf-8", "replace")) > 200:
-        fit = fit[:-1]
-    return otherwise if not fit or RESERVED.fullmatch(fit) else fit

@@ -54,6 +54,10 @@ class History:
         """The newest row with this CID."""
         return await self._do(lambda file: file.latest(cid, profile))
 
+    async def received(self, cid: str, profile: str) -> Entry | None:
+        """The newest row of a message that was received under this CID."""
+        return await self._do(lambda file: file.latest(cid, profile, direction="received"))
+
     async def record(self, entry_id: int) -> ClientRecord[Any] | None:
         """The whole record of a row, with its data."""
 
@@ -80,6 +84,10 @@ class History:
         return await self._do(lambda file: file.shared_rows(cid, profile))
 
     # Writing
+
+    async def check(self) -> None:
+        """Open the file, if it is not open: `HistoryError` says that nothing could be written to it."""
+        await self._do(lambda file: file.connection)
 
     async def add(self, entry: Entry, data: str | None) -> Entry:
         """Write a row for good, even if the caller is cancelled meanwhile."""

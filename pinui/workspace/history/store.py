@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from pinui.workspace.models import Direction
+
 __all__ = ["EXCERPT", "HistoryFile"]
 
 EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
@@ -84,14 +86,11 @@ class HistoryFile:
         rows = self._all("SELECT data FROM documents WHERE entry_id = ?", [entry_id])
         return rows[0][0] if rows else None
 
-    def latest(self, cid: str, profile: str | None = None) -> Entry | None:
+    def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
         """The newest row with this CID."""
-        sql = f"SELECT {COLUMNS} FROM entries AS e {REVOCATION} WHERE e.cid = ?"  # noqa: S608 – constants only
-        values = [cid]
-        if profile is not None:
-            sql += " AND e.profile = ?"
-            values.append(profile)
-        rows = self._all(f"{sql} ORDER BY e.id DESC LIMIT 1", values)
+        selection = select(Query(profile=profile, direction=direction), searchable=self.searchable)
+        selection.add("e.cid = ?", cid)
+        rows = self._all(selection.rows(), [*selection.values, 1])
         return Entry(*rows[0]) if rows else None
 
     def recipients(self, profile: str | None) -> list[Recipient]:

@@ -1,0 +1,84 @@
+"""One profile made into a `Client`: the node is started for `local`, the token read for the others."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from pinui.workspace.errors import NoToken, WorkspaceError
+from pinui.workspace.paths import private_folder
+from pinui.workspace.profiles import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from pinui.sdk.client import Client
+    from pinui.sdk.secret import Secret
+    from pinui.workspace.credentials import Credentials
+    from pinui.workspace.models import Profile
+    from pinui.workspace.paths import Paths
+
+__all__ = ["Connection"]
+
+
+class Connection:
+    """A client, and what has to be closed after it."""
+
+    def __init__(self, client: Client, api_url: str, gateway_url: str, opened: AsyncExitStack) -> None:
+        self.client = client
+        self.api_url = api_url
+        self.gateway_url = gateway_url
+        self._opened = opened
+
+    @classmethod
+    async def make(
+        cls,
+        profile: Profile,
+        paths: Paths,
+        credentials: Credentials,
+        *,
+        secret: Secret | None = None,
+        retries: int | None = None,
+    ) -> Connection:
+        """Make the client of a profile; a `secret` is used instead of the stored one."""
+        from pinui.sdk.client import Client
+        from pinui.sdk.models import ClientConfig
+
+        async with AsyncExitStack() as stack:
+            settings: dict[str, Any] = {} if retries is None else {"retries": retries}
+            if profile.preset == "local":
+                node = await stack.enter_async_context(_node(paths))
+                settings |= {"provider_token": node.token, "pin_api_url": node.api_url}
+                settings["gateway_url"] = profile.gateway_url or node.gateway_url
+            else:
+                settings["provider_token"] = secret or await _token(profile, credentials)
+                settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
+                settings["dialect"] = profile.dialect
+                if profile.gateway_key:
+                    settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
+            try:
+                config = ClientConfig(provider="pinning", **settings)
+            except ValueError as error:
+                raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {error}.") from error
+            client = await stack.enter_async_context(await Client.init(config))
+            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all())
+        raise AssertionError  # the stack swallows nothing
+
+    async def aclose(self) -> None:
+        """Close the client, then the node."""
+        await self._opened.aclose()
+
+
+def _node(paths: Paths) -> Any:
+    from pinui.node import Node  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+    private_folder(paths.node)
+    return Node(paths.node)  # pyright: ignore[reportUnknownVariableType]
+
+
+async def _token(profile: Profile, credentials: Credentials) -> Secret:
+    credential = await credentials.read(profile.name)
+    if credential.secret:
+        return credential.secret
+    if profile.name == ENVIRONMENT:
+        raise NoToken("PINUI_API_URL is set and there is no token for it.", hint="Set PINUI_TOKEN.")
+    hint = credential.trouble or f"Give it one with `pinui profile add {profile.name}`, or set PINUI_TOKEN."
+    raise NoToken(f"The profile “{profile.name}” has no token.", hint=hint)

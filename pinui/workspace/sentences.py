@@ -1,0 +1,21 @@
+"""An error as a person should read it: one sentence, and what to do next where there is something to do."""
+
+from __future__ import annotations
+
+__all__ = ["sentence_for"]
+
+
+def sentence_for(error: BaseException) -> tuple[str, str | None]:
+    """The sentence and the next step. Text in them may come from a service: clean it where it is shown."""
+    hint: str | None = getattr(error, "hint", None)
+    status: int | None = getattr(error, "status", None)
+    if isinstance(error, OSError) and status is None and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        return _finished(f"{name}{error.strerror}"), hint
+    words = " ".join(str(error).split())
+    return _finished(words or f"Something went wrong ({type(error).__name__})"), hint
+
+
+def _finished(words: str) -> str:
+    words = words[:1].upper() + words[1:] if not words.startswith(("http", "/")) else words
+    return words if words.endswith((".", "!", "?")) else f"{words}."

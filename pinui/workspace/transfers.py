@@ -1,0 +1,222 @@
+"""Uploads and downloads in the background: a queue that belongs to the workspace, not to what shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from pinui.workspace.sentences import sentence_for
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pinui.workspace.models import Entry
+
+__all__ = ["Progress", "Rate", "Transfer", "Transfers"]
+
+AT_ONCE = 3
+NOTICE_SECONDS = 0.1  # a screen need not be told more often
+RATE_SECONDS = 3.0  # how far back the rate looks, about
+
+
+class Progress(Protocol):
+    """How far something is: bytes done, and bytes in all where that is known."""
+
+    def __call__(self, done: int, total: int | None, /) -> None: ...
+
+
+class Work(Protocol):
+    """One transfer's work, which can be begun again."""
+
+    def __call__(self, progress: Progress, /) -> Awaitable[None]: ...
+
+
+class Operations(Protocol):
+    """What a queue needs to be able to do; the `Workspace` can."""
+
+    async def upload(self, source: Path, *, name: str | None = None, on_progress: Progress | None = None) -> Entry: ...
+
+    async def download(
+        self, address: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None
+    ) -> Path: ...
+
+
+@dataclass(slots=True)
+class Rate:
+    """Bytes a second, smoothed so that a number on a screen can be read."""
+
+    value: float | None = None
+    _done: int = 0
+    _at: float | None = None
+
+    def add(self, done: int, now: float) -> None:
+        """Note how far it is at a time."""
+        if self._at is None or done < self._done:  # begun, or begun again after a failure
+            self._done, self._at = done, now
+            return
+        passed = now - self._at
+        if passed < NOTICE_SECONDS:
+            return
+        current = (done - self._done) / passed
+        weight = min(1.0, passed / RATE_SECONDS)
+        self.value = current if self.value is None else self.value + weight * (current - self.value)
+        self._done, self._at = done, now
+
+    def remaining(self, done: int, total: int | None) -> float | None:
+        """Seconds still to go, where that can be said."""
+        if total is None or not self.value:
+            return None
+        return max(0.0, (total - done) / self.value)
+
+
+@dataclass(slots=True)
+class Transfer:
+    """One row of the list of transfers."""
+
+    id: int
+    direction: Literal["upload", "download"]
+    title: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
+    done: int = 0
+    total: int | None = None
+    rate: float | None = None
+    """Bytes a second."""
+    remaining: float | None = None
+    """Seconds."""
+    cid: str | None = None
+    path: Path | None = None
+    error: str | None = None
+    """A sentence."""
+    hint: str | None = None
+    """What to do about it."""
+    started: float | None = None
+    ended: float | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over, well or not."""
+        return self.state in ("done", "failed", "cancelled")
+
+
+class Transfers:
+    """The queue. At most three run at once; the others wait in their order."""
+
+    def __init__(self, operations: Operations, changed: Callable[[], None]) -> None:
+        self._operations = operations
+        self._changed = changed
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._next_id = 1
+        self._work: dict[int, Work] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self.all: list[Transfer] = []
+
+    @property
+    def active(self) -> int:
+        """How many are not over yet."""
+        return sum(not transfer.has_ended for transfer in self.all)
+
+    def upload(self, path: Path, *, name: str | None = None) -> Transfer:
+        """Queue a file or folder."""
+        transfer = self._new("upload", name or path.name or str(path))
+        transfer.path = path
+
+        async def work(progress: Progress) -> None:
+            entry = await self._operations.upload(path, name=name, on_progress=progress)
+            transfer.cid = entry.cid
+
+        return self._start(transfer, work)
+
+    def download(self, address: str, to: Path, *, overwrite: bool = False) -> Transfer:
+        """Queue what an address names."""
+        transfer = self._new("download", to.name or address)
+        transfer.cid, transfer.path = address, to
+
+        async def work(progress: Progress) -> None:
+            transfer.path = await self._operations.download(address, to, overwrite=overwrite, on_progress=progress)
+
+        return self._start(transfer, work)
+
+    def cancel(self, id: int) -> None:  # noqa: A002 – it is the transfer's id
+        """Stop one; what is over stays as it is."""
+        if (task := self._tasks.get(id)) is not None:
+            task.cancel()
+
+    def retry(self, id: int) -> None:  # noqa: A002
+        """Begin one again that failed or was cancelled."""
+        transfer = next(transfer for transfer in self.all if transfer.id == id)
+        if transfer.state in ("failed", "cancelled"):
+            transfer.state, transfer.error, transfer.hint = "waiting", None, None
+            transfer.done, transfer.rate, transfer.remaining = 0, None, None
+            transfer.started = transfer.ended = None
+            self._start(transfer, self._work[id])
+
+    def clear_ended(self) -> None:
+        """Take those that are over off the list."""
+        self.all = [transfer for transfer in self.all if not transfer.has_ended]
+        self._work = {transfer.id: self._work[transfer.id] for transfer in self.all}
+        self._changed()
+
+    async def join(self) -> None:
+        """Wait until none is left to do."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    async def cancel_all(self) -> None:
+        """Stop all of them, and wait until they have cleaned up."""
+        for task in self._tasks.values():
+            task.cancel()
+        await self.join()
+
+    def _new(self, direction: Literal["upload", "download"], title: str) -> Transfer:
+        transfer = Transfer(self._next_id, direction, title)
+        self._next_id += 1
+        self.all.append(transfer)
+        return transfer
+
+    def _start(self, transfer: Transfer, work: Work) -> Transfer:
+        task = asyncio.get_running_loop().create_task(self._run(transfer, work))
+        self._work[transfer.id], self._tasks[transfer.id] = work, task
+        # A task that is cancelled before it began runs nothing of its own: this still ends its row.
+        task.add_done_callback(lambda _: self._end(transfer))
+        self._changed()
+        return transfer
+
+    async def _run(self, transfer: Transfer, work: Work) -> None:
+        async with self._slots:
+            transfer.state, transfer.started = "running", time.time()
+            self._changed()
+            try:
+                await work(self._watch(transfer))
+            except Exception as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
+                transfer.state = "failed"
+                transfer.error, transfer.hint = sentence_for(error)
+            else:
+                transfer.state = "done"
+                transfer.done = transfer.total if transfer.total is not None else transfer.done
+
+    def _end(self, transfer: Transfer) -> None:
+        if not transfer.has_ended:
+            transfer.state = "cancelled"
+        transfer.rate = transfer.remaining = None
+        transfer.ended = time.time()
+        self._tasks.pop(transfer.id, None)
+        self._changed()
+
+    def _watch(self, transfer: Transfer) -> Progress:
+        rate = Rate()
+        told = 0.0
+
+        def note(done: int, total: int | None, /) -> None:
+            nonlocal told
+            now = time.monotonic()
+            transfer.done, transfer.total = done, total
+            rate.add(done, now)
+            transfer.rate, transfer.remaining = rate.value, rate.remaining(done, total)
+            if now - told >= NOTICE_SECONDS:
+                told = now
+                self._changed()
+
+        return note

@@ -1,0 +1,322 @@
+"""The workspace: profiles, tokens, history and transfers of this machine, tied to a `Client`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pinui.workspace.connection import Connection
+from pinui.workspace.credentials import Credentials
+from pinui.workspace.errors import AlreadyExists, HistoryError, NotRecorded, WorkspaceError
+from pinui.workspace.history import History
+from pinui.workspace.models import Entry, Preview, RevokeResult, Status, TestResult, Totals
+from pinui.workspace.paths import Paths
+from pinui.workspace.profiles import Profiles
+from pinui.workspace.sentences import sentence_for
+from pinui.workspace.transfers import Transfers
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from pinui.sdk.client import Client
+    from pinui.sdk.models import ClientMessage, ClientRecord
+    from pinui.sdk.secret import Secret
+    from pinui.workspace.models import Direction, Kind, Profile
+    from pinui.workspace.transfers import Progress
+
+__all__ = ["Workspace"]
+
+T = TypeVar("T")
+
+
+class Workspace:
+    """What both faces work with. Operations go through one `Client`, and each write is in the history first."""
+
+    def __init__(self, paths: Paths, profiles: Profiles) -> None:
+        self.paths = paths
+        self.profiles = profiles
+        self.profile = profiles.current
+        self.credentials = Credentials(paths)
+        self.history = History(paths.history, changed=self._tell, profile=self.profile.name)
+        self.transfers = Transfers(self, self._tell)
+        self.status = Status("unknown", "Nothing was asked of the service yet.", time.time())
+        self._connection: Connection | None = None
+        self._connecting = asyncio.Lock()
+        self._subscribers: list[Callable[[], None]] = []
+
+    @classmethod
+    async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:
+        """Read `config.toml`; everything else opens when it is first used."""
+        paths = Paths.find(home)
+        return cls(paths, Profiles(paths.config, chosen=profile))
+
+    async def aclose(self) -> None:
+        """Stop transfers, the client and the node, and close the history."""
+        await self.transfers.cancel_all()
+        await self._disconnect()
+        await self.history.aclose()
+
+    async def __aenter__(self) -> Workspace:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Be called after each change of status, history or transfers; the result ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
+
+    # The connection
+
+    async def connect(self) -> Client:
+        """The client of this profile, made on first use."""
+        return (await self._connected()).client
+
+    async def switch(self, name: str) -> None:
+        """Use another profile from now on, in this run and in later ones."""
+        await asyncio.to_thread(self.profiles.use, name)
+        await self._disconnect()
+        self.profile = self.profiles.current
+        self.history.profile = self.profile.name
+        self._set_status("unknown", "Nothing was asked of the service yet.")
+
+    async def api_url(self) -> str:
+        """Where the API is; for `local` this starts the node."""
+        return self.profile.api_url or (await self._connected()).api_url
+
+    async def gateway_url(self) -> str:
+        """Where content is read from; for `local` this starts the node."""
+        return self.profile.gateway_url or (await self._connected()).gateway_url
+
+    async def link(self, cid: str) -> str:
+        """The address of some content in a browser."""
+        from pinui.sdk.address import Address
+
+        return Address.parse(cid).url(await self.gateway_url())
+
+    async def test(self, profile: Profile | None = None, secret: Secret | None = None) -> TestResult:
+        """Ask the service whether the token is good: of this profile, or of a draft that is not saved."""
+        begun = time.perf_counter()
+        try:
+            if profile is None:
+                client = await self.connect()
+                begun = time.perf_counter()
+                await self._call(client.test_connection())
+            else:
+                draft = await Connection.make(profile, self.paths, self.credentials, secret=secret, retries=0)
+                try:
+                    begun = time.perf_counter()
+                    await draft.client.test_connection()
+                finally:
+                    await draft.aclose()
+        except Exception as error:  # noqa: BLE001 – the result carries it
+            return TestResult(False, (time.perf_counter() - begun) * 1000, error)
+        return TestResult(True, (time.perf_counter() - begun) * 1000)
+
+    async def totals(self) -> Totals | None:
+        """What the account holds, where the service tells."""
+        client = await self.connect()
+        ask = getattr(client.provider, "account_totals", None)
+        if ask is None:
+            return None
+        totals = await self._call(ask())
+        return Totals(totals.pins, totals.bytes)
+
+    # JSON
+
+    async def store(self, data: Any, *, name: str | None = None) -> Entry:
+        """Store a JSON document."""
+        text = await _json_text(data)
+        client = await self._ready_to_write()
+        record = await self._call(client.store(data))
+        return await self._record(record, "json", "sent", name=name, excerpt=text, data=text)
+
+    async def retrieve(self, address: str) -> Any:
+        """Read a JSON document."""
+        client = await self.connect()
+        return await self._call(client.retrieve(address))
+
+    # Files
+
+    async def upload(
+        self, source: Path | BinaryIO | bytes, *, name: str | None = None, on_progress: Progress | None = None
+    ) -> Entry:
+        """Upload a file, or a folder as one directory."""
+        if isinstance(source, Path):
+            name = name or await asyncio.to_thread(lambda: source.resolve().name)
+        client = await self._ready_to_write()
+        record = await self._call(client.upload(source, on_progress=on_progress))
+        return await self._record(record, "file", "sent", name=name)
+
+    async def download(
+        self, address: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None
+    ) -> Path:
+        """Write what an address names to a file or folder, which appears when it is whole."""
+        if await asyncio.to_thread(to.is_dir):
+            to = to / await self.name_for(address)
+        if not overwrite and await asyncio.to_thread(to.exists):
+            raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
+        client = await self.connect()
+        return await self._call(client.download(address, to=to, on_progress=on_progress))
+
+    async def name_for(self, address: str) -> str:
+        """What to call a download: the last name of the address, the name in the history, or the CID."""
+        from pinui.sdk.address import Address
+        from pinui.sdk.names import safe_name
+
+        parsed = Address.parse(address)
+        known = None if parsed.path else await self.history.latest(parsed.cid)
+        return safe_name((known and known.name) or parsed.name, parsed.cid)
+
+    async def preview(self, address: str, *, limit: int = 262_144) -> Preview:
+        """The beginning of some content, or what a directory holds."""
+        client = await self.connect()
+        peek = getattr(client.provider, "peek", None)
+        if peek is None:
+            raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
+        seen = await self._call(peek(address, limit))
+        return Preview(seen.data, seen.type or None, seen.total, seen.truncated)
+
+    # Messages
+
+    async def send(self, recipient: str, text: str) -> Entry:
+        """Store a message for somebody. Nothing is delivered: its CID is what to pass on."""
+        if not recipient.strip():
+            raise WorkspaceError("A message needs a recipient: any name that means something to you both.")
+        client = await self._ready_to_write()
+        record = await self._call(client.send(recipient, text))
+        document = await _json_text(_document(record))
+        return await self._record(record, "message", "sent", recipient=recipient, excerpt=text, data=document)
+
+    async def receive(self, address: str) -> tuple[Entry, ClientMessage]:
+        """Read a message by its CID and keep it; one that was received before is not kept twice."""
+        from pinui.ipfs.jsontext import utf16_length
+        from pinui.sdk.address import Address
+
+        client = await self.connect()
+        message = await self._call(client.receive(address))
+        cid = str(Address.parse(address))
+        known = await self.history.received(cid, self.profile.name)
+        if known is None:
+            text = await _json_text(message.to_json())
+            row = self._row(cid, _now(), utf16_length(text), "message", "received", excerpt=message.payload)
+            known = await self.history.add(row, text)
+        return known, message
+
+    # Revoking
+
+    async def revoke(self, cid: str) -> RevokeResult:
+        """Take the pin away at the service. The rows stay in the history, marked."""
+        from pinui.sdk.address import Address
+        from pinui.sdk.errors import ProviderError
+        from pinui.sdk.wire import is_not_pinned
+
+        canonical = Address.parse_root(cid).cid
+        client = await self._ready_to_write()
+        was_pinned = True
+        try:
+            await self._call(client.revoke(canonical))
+        except ProviderError as error:
+            if not is_not_pinned(error):
+                raise
+            was_pinned = False
+            self._set_status("ok", "The service answered.")
+        await self.history.mark_revoked(canonical, self.profile.name, _now())
+        return RevokeResult(canonical, was_pinned)
+
+    # How it is done
+
+    async def _connected(self) -> Connection:
+        async with self._connecting:
+            if self._connection is None:
+                try:
+                    self._connection = await Connection.make(self.profile, self.paths, self.credentials)
+                except Exception as error:
+                    self._set_status("failed", sentence_for(error)[0])
+                    raise
+            return self._connection
+
+    async def _disconnect(self) -> None:
+        async with self._connecting:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                await connection.aclose()
+
+    async def _ready_to_write(self) -> Client:
+        """The client, once the history is known to work: a write that it could not remember is not begun."""
+        client = await self.connect()
+        await self.history.check()
+        return client
+
+    async def _call(self, call: Awaitable[T]) -> T:
+        """Await one call to the service and note how it went."""
+        from pinui.sdk.errors import IntegrityError, NetworkError, ProviderError
+
+        try:
+            result = await call
+        except (NetworkError, ProviderError, IntegrityError) as error:
+            self._set_status("failed", sentence_for(error)[0])
+            raise
+        self._set_status("ok", "The service answered.")
+        return result
+
+    async def _record(
+        self,
+        record: ClientRecord[Any],
+        kind: Kind,
+        direction: Direction,
+        *,
+        name: str | None = None,
+        recipient: str | None = None,
+        excerpt: str | None = None,
+        data: str | None = None,
+    ) -> Entry:
+        row = self._row(
+            record.cid,
+            record.timestamp,
+            record.size,
+            kind,
+            direction,
+            name=name,
+            recipient=recipient,
+            excerpt=excerpt,
+            verification=record.verification,
+        )
+        try:
+            return await self.history.add(row, data)
+        except HistoryError as error:
+            message = f"It is stored as {record.cid}, but the history could not be written: {error}"
+            raise NotRecorded(message, record, hint=error.hint or "Note the CID.") from error
+
+    def _row(self, cid: str, timestamp: int, size: int, kind: Kind, direction: Direction, **more: str | None) -> Entry:
+        return Entry(0, cid, timestamp, size, kind, direction, self.profile.name, **more)  # pyright: ignore[reportArgumentType] – the optional text fields
+
+    def _set_status(self, state: Any, sentence: str) -> None:
+        self.status = Status(state, sentence, time.time())
+        self._tell()
+
+    def _tell(self) -> None:
+        for callback in list(self._subscribers):
+            callback()
+
+
+async def _json_text(value: Any) -> str:
+    """A document's stored text, made beside the loop."""
+    from pinui.sdk.pin_provider import json_text
+
+    return await asyncio.to_thread(json_text, value)
+
+
+def _document(record: ClientRecord[Any]) -> Any:
+    return record.to_json().get("data")
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
