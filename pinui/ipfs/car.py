@@ -1,0 +1,179 @@
+"""CAR, the archive format of blocks: writing version 1, reading versions 1 and 2 as a stream."""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import libipld
+
+from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
+from pinui.ipfs.errors import MalformedContent, UnsupportedContent
+from pinui.ipfs.limits import MAX_BLOCK, MAX_CAR_HEADER
+from pinui.ipfs.multihash import Bytes
+from pinui.ipfs.varint import decode_varint, encode_varint
+
+__all__ = ["Block", "CarReader", "encode_header", "encode_section_head"]
+
+MAX_CID = 256
+
+# What stands where version 1 has its header: {"version": 2}.
+V2_HEADER = bytes.fromhex("a16776657273696f6e02")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block as it stands in an archive: nobody has checked yet that its bytes are what its CID says."""
+
+    cid: Cid
+    data: Bytes
+
+
+def encode_header(roots: Sequence[Cid]) -> bytes:
+    """The beginning of an archive. CIDs of one kind have one length: a root can be patched in later."""
+    header: bytes = libipld.encode_dag_cbor({"roots": [bytes(root) for root in roots], "version": 1})
+    return encode_varint(len(header)) + header
+
+
+def encode_section_head(cid: Cid, size: int) -> bytes:
+    """What stands before a block of `size` bytes."""
+    raw = bytes(cid)
+    return encode_varint(len(raw) + size) + raw
+
+
+class _Intake:
+    """Bytes that have arrived and are not read yet; what lies whole in one piece is never copied."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[memoryview] = deque()
+        self.size = 0
+
+    def add(self, data: Bytes) -> None:
+        if len(data):
+            self._pieces.append(memoryview(data))
+            self.size += len(data)
+
+    def take(self, count: int) -> memoryview:
+        """The next `count` bytes, which must be here."""
+        self.size -= count
+        parts: list[memoryview] = []
+        while count:
+            piece = self._pieces.popleft()
+            if len(piece) > count:
+                self._pieces.appendleft(piece[count:])
+                piece = piece[:count]
+            parts.append(piece)
+            count -= len(piece)
+        return parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+
+
+class CarReader:
+    """Reads an archive that arrives in pieces of any size; holds little more than a block.
+
+    `roots` is what the archive claims; trust the blocks instead. After an error it is used up.
+    """
+
+    def __init__(self) -> None:
+        self.roots: tuple[Cid, ...] | None = None
+        self._intake = _Intake()
+        self._left: int | None = None
+        self._between = False
+        self._blocks = self._read()
+
+    def feed(self, data: Bytes) -> Iterator[Block]:
+        """Take the next bytes; the blocks that they complete, as views where possible. Consume it whole."""
+        self._intake.add(data)
+        for block in self._blocks:
+            if block is None:
+                return
+            yield block
+
+    def finish(self) -> None:
+        """Say that no more bytes come; `MalformedContent` if the archive was not whole."""
+        if not self._between or self._intake.size or self._left:
+            raise MalformedContent("the CAR ends before it is whole")
+
+    def _read(self) -> Generator[Block | None, None, None]:
+        """Every block; None where more bytes are needed."""
+        length = yield from self._length(MAX_CAR_HEADER, "the header of the CAR")
+        header = yield from self._take(length)
+        if bytes(header) == V2_HEADER:
+            yield from self._enter_payload()
+            length = yield from self._length(MAX_CAR_HEADER, "the header of the CAR")
+            header = yield from self._take(length)
+        self.roots = _decode_header(bytes(header))
+        while self._left != 0:
+            self._between = True
+            length = yield from self._length(MAX_CID + MAX_BLOCK, "a block in the CAR")
+            section = yield from self._take(length)
+            cid, end = _read_cid(section)
+            yield Block(cid, section[end:])
+        # Behind the payload of version 2 comes an index, which is of no use to a stream.
+        while True:
+            self._between = True
+            self._intake.take(self._intake.size)
+            yield None
+
+    def _enter_payload(self) -> Generator[None, None, None]:
+        fixed = yield from self._take(40)
+        offset, size, _index = struct.unpack_from("<QQQ", fixed, 16)
+        gap = offset - (1 + len(V2_HEADER) + 40)
+        if not 0 <= gap <= MAX_CAR_HEADER or not size:
+            raise MalformedContent("the header of the CAR points nowhere")
+        yield from self._take(gap)
+        self._left = size
+
+    def _length(self, limit: int, what: str) -> Generator[None, None, int]:
+        raw = bytearray()
+        while not raw or raw[-1] & 0x80:
+            byte = yield from self._take(1)
+            self._between = False
+            raw += byte
+            if len(raw) > 4:
+                raise UnsupportedContent(f"{what} is too large")
+        length, _ = decode_varint(bytes(raw))
+        if length > limit:
+            raise UnsupportedContent(f"{what} is too large")
+        if length == 0:
+            raise MalformedContent("the CAR has an empty section")
+        return length
+
+    def _take(self, count: int) -> Generator[None, None, memoryview]:
+        if self._left is not None:
+            if count > self._left:
+                raise MalformedContent("the CAR ends before it is whole")
+            self._left -= count
+        while self._intake.size < count:
+            yield None
+        return self._intake.take(count)
+
+
+def _decode_header(raw: bytes) -> tuple[Cid, ...]:
+    try:
+        header: Any = libipld.decode_dag_cbor(raw)
+        version, roots = header["version"], header["roots"]
+        if version == 1 and isinstance(roots, list):
+            return tuple(Cid.from_bytes(root) for root in cast("list[Any]", roots))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise MalformedContent("the header of the CAR is damaged") from error
+    raise MalformedContent("the header of the CAR is damaged")
+
+
+def _read_cid(section: memoryview) -> tuple[Cid, int]:
+    """The CID at the beginning of a section, and where the block begins."""
+    if bytes(section[:2]) == b"\x12\x20":
+        version, codec, hash_code, length, offset = 0, DAG_PB, SHA2_256, 32, 2
+    else:
+        version, offset = decode_varint(section)
+        if version != 1:
+            raise MalformedContent("a block in the CAR has no CID")
+        codec, offset = decode_varint(section, offset)
+        hash_code, offset = decode_varint(section, offset)
+        length, offset = decode_varint(section, offset)
+    end = offset + length
+    if end > min(len(section), MAX_CID):
+        raise MalformedContent("a block in the CAR has no CID")
+    return Cid(version, codec, hash_code, bytes(section[offset:end])), end

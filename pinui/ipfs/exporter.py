@@ -1,0 +1,149 @@
+"""From blocks, which a function hands over, to files and folders: read, list, resolve a path, walk a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from pinui.ipfs.cid import DAG_PB, IDENTITY, Cid
+from pinui.ipfs.dagpb import Link, decode_node
+from pinui.ipfs.errors import MalformedContent, UnsupportedContent
+from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
+from pinui.ipfs.multihash import Bytes, verify_block
+from pinui.ipfs.shards import find_in_shard, split_shard
+from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
+
+__all__ = [
+    "BlockLookup",
+    "Scope",
+    "list_folder",
+    "load",
+    "read_file",
+    "resolve",
+    "resolve_blocks",
+    "walk_blocks",
+]
+
+BlockLookup = Callable[[Cid], Bytes]
+"""Gives the bytes of a block, which it has checked or trusts; raises `MissingBlock`."""
+
+Scope = Literal["block", "entity", "all"]
+"""How much of a tree: its root block, one file or one folder's listing, everything."""
+
+
+def load(cid: Cid, lookup: BlockLookup) -> Piece:
+    """What `cid` is: a file, a folder, a shard or a symbolic link."""
+    return read_block(cid, _bytes_of(cid, lookup))
+
+
+def _bytes_of(cid: Cid, lookup: BlockLookup) -> Bytes:
+    if cid.hash_code == IDENTITY:
+        verify_block(cid, cid.digest)
+        return cid.digest
+    return lookup(cid)
+
+
+def read_file(cid: Cid, lookup: BlockLookup, start: int = 0, stop: int | None = None) -> Iterator[memoryview]:
+    """The bytes of a file from `start` up to `stop`; blocks outside the range are not asked for."""
+    stop = stop if stop is not None else 1 << 63
+    pending: list[tuple[Cid, int | None, int, int]] = [(cid, None, 0, 0)]
+    while pending:
+        part, size, position, depth = pending.pop()
+        piece = load(part, lookup)
+        if not isinstance(piece, FilePiece):
+            raise UnsupportedContent(f"{part} is not a file")
+        if size is not None and piece.size != size:
+            raise MalformedContent(f"part {part} of a file has another size than its parent says")
+        if depth > MAX_FILE_DEPTH:
+            raise UnsupportedContent("a file is nested too deeply")
+        own = piece.data[max(0, start - position) : max(0, stop - position)]
+        if len(own):
+            yield own
+        position += len(piece.data)
+        wanted: list[tuple[Cid, int | None, int, int]] = []
+        for child, child_size in piece.children:
+            if child_size and position < stop and position + child_size > start:
+                wanted.append((child, child_size, position, depth + 1))
+            position += child_size
+        pending.extend(reversed(wanted))
+
+
+def list_folder(cid: Cid, lookup: BlockLookup) -> Iterator[Link]:
+    """The entries of a folder, in the order of its blocks, with the names they have in it."""
+    pending: list[tuple[Cid, int]] = [(cid, 0)]
+    while pending:
+        part, depth = pending.pop()
+        piece = load(part, lookup)
+        if isinstance(piece, Folder) and not depth:
+            yield from piece.entries
+        elif isinstance(piece, Shard):
+            # A 64-bit hash has no more levels: a deeper chain is an attack.
+            if depth > MAX_FILE_DEPTH or len(pending) > MAX_PENDING:
+                raise UnsupportedContent("a sharded folder is nested too deeply")
+            further: list[tuple[Cid, int]] = []
+            for name, link in split_shard(piece):
+                if name is None:
+                    further.append((link.cid, depth + 1))
+                else:
+                    yield Link(link.cid, name, link.size)
+            pending.extend(reversed(further))
+        else:
+            raise UnsupportedContent(f"{part} is not a folder")
+
+
+def resolve(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Cid | None:
+    """The CID of what lies at `path` below a folder, or None."""
+    *_, last = resolve_blocks(cid, path, lookup)
+    return last
+
+
+def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterator[Cid | None]:
+    """Each block on the way to `path`, shards too, and at the end the CID that lies there, or None."""
+    here = cid
+    for name in path:
+        level = 0
+        while True:
+            yield here
+            piece = load(here, lookup)
+            if isinstance(piece, Folder):
+                found = next(((True, link) for link in piece.entries if link.name == name), None)
+            elif isinstance(piece, Shard):
+                found = find_in_shard(piece, name, level)
+            else:
+                found = None
+            if found is None:
+                yield None
+                return
+            is_entry, link = found
+            here = link.cid
+            if is_entry:
+                break
+            level += 1
+    yield here
+
+
+def walk_blocks(cid: Cid, lookup: BlockLookup, scope: Scope = "all") -> Iterator[tuple[Cid, Bytes]]:
+    """Every block of a tree, parents first, each as often as it is linked. Identity CIDs need no block."""
+    pending: list[tuple[Cid, int]] = [(cid, 0)]
+    while pending:
+        part, depth = pending.pop()
+        if depth > MAX_FILE_DEPTH + MAX_FOLDER_DEPTH or len(pending) > MAX_PENDING:
+            raise UnsupportedContent("a tree is nested too deeply")
+        data = _bytes_of(part, lookup)
+        if part.hash_code != IDENTITY:
+            yield part, data
+        pending.extend((child, depth + 1) for child in reversed(_children(part, data, scope)))
+
+
+def _children(cid: Cid, data: Bytes, scope: Scope) -> list[Cid]:
+    if scope == "block" or cid.codec != DAG_PB:
+        return []
+    if scope == "all":
+        return [link.cid for link in decode_node(data).links]
+    match read_block(cid, data):
+        case FilePiece(children=children):
+            return [child for child, _ in children]
+        case Shard() as shard:
+            return [link.cid for name, link in split_shard(shard) if name is None]
+        case _:
+            return []

@@ -1,0 +1,33 @@
+"""Names in a sharded folder (a HAMT): which slot a name has at each level, and what a shard's links mean."""
+
+from __future__ import annotations
+
+from pinui.ipfs.dagpb import Link
+from pinui.ipfs.errors import MalformedContent
+from pinui.ipfs.murmur3 import murmur3_x64_64
+from pinui.ipfs.unixfs import Shard
+
+__all__ = ["find_in_shard", "split_shard"]
+
+HASH_BITS = 64
+
+
+def split_shard(shard: Shard) -> list[tuple[str | None, Link]]:
+    """Each link with the name of its entry, or None where it leads to a further shard."""
+    return [((link.name or "")[shard.prefix :] or None, link) for link in shard.links]
+
+
+def find_in_shard(shard: Shard, name: str, level: int) -> tuple[bool, Link] | None:
+    """Where `name` leads from a shard at this level: (whether it is the entry itself, link), or None."""
+    width = shard.fanout.bit_length() - 1
+    shift = HASH_BITS - width * (level + 1)
+    if shift < 0:
+        raise MalformedContent("a sharded folder is nested too deeply")
+    slot = int.from_bytes(murmur3_x64_64(name.encode()), "big") >> shift & (shard.fanout - 1)
+    prefix = f"{slot:0{shard.prefix}X}"
+    for link in shard.links:
+        if link.name == prefix + name:
+            return True, link
+        if link.name == prefix:
+            return False, link
+    return None

@@ -1,0 +1,283 @@
+"""Verified reading of a CAR as it streams in: every block is checked before a byte of it is handed on.
+
+The archive must come parents first (`order=dfs`), as `walk_blocks` writes it. Then nothing has to be kept:
+memory does not grow with the content. The archive's own claims (its roots) are not used; all trust comes from
+the CID asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pinui.ipfs.car import Block, CarReader
+from pinui.ipfs.cid import IDENTITY, Cid
+from pinui.ipfs.dagpb import Link
+from pinui.ipfs.errors import MalformedContent, MissingBlock, UnsupportedContent
+from pinui.ipfs.folders import is_safe_name
+from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
+from pinui.ipfs.multihash import Bytes, verify_block
+from pinui.ipfs.shards import find_in_shard, split_shard
+from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, Symlink, read_block
+
+__all__ = [
+    "CarVerifier",
+    "Event",
+    "FileBytes",
+    "FileEnd",
+    "FileStart",
+    "FolderEntry",
+    "FolderStart",
+    "SymlinkFound",
+]
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileStart:
+    """A file begins; its bytes follow. `path` is empty for the thing that was asked for itself."""
+
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """The next bytes of the file that began last; a view that lives as long as the piece that was fed."""
+
+    data: memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class FileEnd:
+    """The file is whole and right."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class FolderStart:
+    """A folder begins; what is in it follows, each with a path that starts with this one."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class FolderEntry:
+    """One line of a folder's listing (only when `deep=False`); the name is as remote as any text."""
+
+    name: str
+    cid: Cid
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SymlinkFound:
+    """A symbolic link; whether to make one is the caller's choice."""
+
+    path: Path
+    target: str
+
+
+Event = FileStart | FileBytes | FileEnd | FolderStart | FolderEntry | SymlinkFound
+
+
+@dataclass(frozen=True, slots=True)
+class _OnTheWay:
+    """A block that is wanted only because the path leads through it."""
+
+    cid: Cid
+    rest: Path
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """A file, folder or link that is wanted itself."""
+
+    cid: Cid
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A further block of the file that began."""
+
+    cid: Cid
+    size: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ShardPart:
+    """A further block of a sharded folder."""
+
+    cid: Cid
+    path: Path
+    depth: int
+
+
+_Want = _OnTheWay | _Thing | _Part | _ShardPart
+
+
+class CarVerifier:
+    """Feed the bytes of a CAR, take what they prove. On a `ContentAddressError` throw away what came so far.
+
+    `path` is what was asked for below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
+    only its listing. `repeats=False` is for a server that sends a block only the first time (`dups=n`): up to
+    `REMEMBERED` bytes are then kept.
+    """
+
+    REMEMBERED = 16 * 1024 * 1024
+
+    def __init__(
+        self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True
+    ) -> None:
+        self._reader = CarReader()
+        self._deep = deep
+        self._room = 0 if repeats else self.REMEMBERED
+        self._seen: dict[tuple[int, bytes], bytes] = {}
+        self._pending: list[_Want | FileEnd] = [_OnTheWay(root, tuple(path)) if path else _Thing(root, ())]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was asked for has come."""
+        return not self._pending
+
+    def feed(self, data: Bytes) -> Iterator[Event]:
+        """Take the next bytes. Consume it whole before the next call."""
+        for block in self._reader.feed(data):
+            yield from self._take(block)
+
+    def finish(self) -> Iterator[Event]:
+        """Say that no more bytes come: the last events, or an error if something is missing."""
+        self._reader.finish()
+        yield from self._go_on_alone()
+        want = self._next_want()
+        if want is not None:
+            raise MissingBlock(f"block {want.cid} is missing from what the server sent")
+
+    def _next_want(self) -> _Want | None:
+        want = self._pending[-1] if self._pending else None
+        return None if isinstance(want, FileEnd) else want
+
+    def _take(self, block: Block) -> Iterator[Event]:
+        yield from self._go_on_alone()
+        want = self._next_want()
+        if want is None or _key(want.cid) != _key(block.cid):
+            # Some servers send the block of a CID that needs none, or one again that they need not repeat.
+            if block.cid.hash_code == IDENTITY or _key(block.cid) in self._seen:
+                return
+            raise MalformedContent(f"the server sent block {block.cid} where another one is due")
+        verify_block(want.cid, block.data)
+        self._remember(block)
+        self._pending.pop()
+        yield from self._use(want, block.data)
+        yield from self._go_on_alone()
+
+    def _go_on_alone(self) -> Iterator[Event]:
+        """What needs no block: ends of files, and CIDs that carry their content."""
+        while self._pending:
+            want = self._pending[-1]
+            if isinstance(want, FileEnd):
+                yield want
+                self._pending.pop()
+            elif want.cid.hash_code == IDENTITY:
+                verify_block(want.cid, want.cid.digest)
+                self._pending.pop()
+                yield from self._use(want, want.cid.digest)
+            elif (data := self._seen.get(_key(want.cid))) is not None:
+                self._pending.pop()
+                yield from self._use(want, data)
+            else:
+                return
+
+    def _remember(self, block: Block) -> None:
+        if len(block.data) <= self._room:
+            self._room -= len(block.data)
+            self._seen[_key(block.cid)] = bytes(block.data)
+
+    def _use(self, want: _Want, data: Bytes) -> Iterator[Event]:
+        piece = read_block(want.cid, data)
+        match want:
+            case _OnTheWay():
+                self._follow(want, piece)
+            case _Thing(path=path):
+                yield from self._begin(piece, path)
+            case _Part(size=size, depth=depth):
+                yield from self._go_on_file(piece, size, depth)
+            case _ShardPart(path=path, depth=depth):
+                if not isinstance(piece, Shard) or depth > MAX_FILE_DEPTH:
+                    raise MalformedContent("a sharded folder is damaged")
+                yield from self._open(split_shard(piece), path, depth)
+
+    def _follow(self, want: _OnTheWay, piece: Piece) -> None:
+        name, *rest = want.rest
+        if isinstance(piece, Folder):
+            found = next(((True, link) for link in piece.entries if link.name == name), None)
+        elif isinstance(piece, Shard):
+            found = find_in_shard(piece, name, want.level)
+        else:
+            found = None
+        if found is None:
+            raise MissingBlock(f"there is no {name!r} in {want.cid}")
+        is_entry, link = found
+        if not is_entry:
+            self._push([_OnTheWay(link.cid, want.rest, want.level + 1)])
+        elif rest:
+            self._push([_OnTheWay(link.cid, tuple(rest))])
+        else:
+            self._push([_Thing(link.cid, ())])
+
+    def _begin(self, piece: Piece, path: Path) -> Iterator[Event]:
+        match piece:
+            case FilePiece():
+                yield FileStart(path, piece.size)
+                self._pending.append(FileEnd(path))
+                yield from self._go_on_file(piece, piece.size, 0)
+            case Folder(entries=entries):
+                yield FolderStart(path)
+                yield from self._open([(link.name or "", link) for link in entries], path, 0)
+            case Shard():
+                yield FolderStart(path)
+                yield from self._open(split_shard(piece), path, 0)
+            case Symlink(target=target):
+                yield SymlinkFound(path, target)
+
+    def _go_on_file(self, piece: Piece, size: int, depth: int) -> Iterator[Event]:
+        if not isinstance(piece, FilePiece) or piece.size != size:
+            raise MalformedContent("a part of a file is not what the file's root says")
+        if depth > MAX_FILE_DEPTH:
+            raise UnsupportedContent("a file is nested too deeply")
+        if len(piece.data):
+            yield FileBytes(piece.data)
+        self._push([_Part(cid, part, depth + 1) for cid, part in piece.children])
+
+    def _open(self, entries: list[tuple[str | None, Link]], path: Path, depth: int) -> Iterator[Event]:
+        if len(path) > MAX_FOLDER_DEPTH:
+            raise UnsupportedContent("folders are nested too deeply")
+        wanted: list[_Want] = []
+        names: set[str] = set()
+        for name, link in entries:
+            if name is None:
+                wanted.append(_ShardPart(link.cid, path, depth + 1))
+            elif not self._deep:
+                yield FolderEntry(name, link.cid, link.size)
+            elif not is_safe_name(name) or name in names:
+                raise MalformedContent(
+                    f"an entry named {name!r} would not stay in its folder, or is there twice"
+                )
+            else:
+                names.add(name)
+                wanted.append(_Thing(link.cid, (*path, name)))
+        self._push(wanted)
+
+    def _push(self, wanted: Sequence[_Want]) -> None:
+        if len(self._pending) + len(wanted) > MAX_PENDING:
+            raise UnsupportedContent("a tree is too wide")
+        self._pending.extend(reversed(wanted))
+
+
+def _key(cid: Cid) -> tuple[int, bytes]:
+    return cid.hash_code, cid.digest

@@ -1,0 +1,189 @@
+"""CAR archives: whole ones read in any pieces, damaged ones refused."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pinui.ipfs.car import CarReader, encode_header, encode_section_head
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
+from pinui.ipfs.exporter import list_folder, load, read_file, resolve, walk_blocks
+from pinui.ipfs.multihash import raw_cid
+from pinui.ipfs.unixfs import FilePiece, Folder, Shard, Symlink
+from tests.unit.vectors import VECTORS, Store, expected, names, needs_vectors
+
+A, B = b"first", b"second block"
+CIDS = [raw_cid((A,)), raw_cid((B,))]
+CAR = encode_header(CIDS[:1]) + b"".join(
+    encode_section_head(cid, len(data)) + data for cid, data in zip(CIDS, (A, B), strict=True)
+)
+
+
+def read(data: bytes, piece: int = 7) -> list[tuple[Cid, bytes]]:
+    reader = CarReader()
+    found = [
+        (block.cid, bytes(block.data))
+        for start in range(0, len(data), piece)
+        for block in reader.feed(data[start : start + piece])
+    ]
+    reader.finish()
+    return found
+
+
+def as_version_2(payload: bytes, padding: int = 5, index: bytes = b"index") -> bytes:
+    offset = 51 + padding
+    head = bytes(16) + offset.to_bytes(8, "little") + len(payload).to_bytes(8, "little") + bytes(8)
+    return bytes.fromhex("0aa16776657273696f6e02") + head + bytes(padding) + payload + index
+
+
+@given(st.integers(1, 200))
+def test_blocks_come_out_whatever_pieces_go_in(piece: int) -> None:
+    assert read(CAR, piece) == list(zip(CIDS, (A, B), strict=True))
+    assert read(as_version_2(CAR), piece) == list(zip(CIDS, (A, B), strict=True))
+
+
+def test_an_archive_without_blocks_or_roots_is_one() -> None:
+    assert read(encode_header([])) == []
+
+
+@given(st.integers(0, len(CAR) - 1))
+def test_an_archive_that_ends_early_is_not_whole(length: int) -> None:
+    edges = (len(encode_header(CIDS[:1])), len(CAR) - len(encode_section_head(CIDS[1], len(B))) - len(B))
+    if length in edges:
+        assert len(read(CAR[:length])) == edges.index(length)
+    else:
+        with pytest.raises(MalformedContent, match="before it is whole"):
+            read(CAR[:length])
+
+
+def test_a_version_2_payload_that_ends_early_is_not_whole() -> None:
+    whole = as_version_2(CAR, index=b"")
+    for length in range(len(whole)):
+        with pytest.raises(MalformedContent, match="before it is whole"):
+            read(whole[:length])
+
+
+def test_sections_may_not_leave_the_version_2_payload() -> None:
+    with pytest.raises(MalformedContent, match="before it is whole"):
+        read(as_version_2(CAR[:-1], index=b"more bytes than the block needs"))
+
+
+HEADER = encode_header([])
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (HEADER + b"\x00", "empty section"),
+        (HEADER + b"\xff\xff\xff\xff\x0f", "too large"),
+        (HEADER + b"\xff\xff\xff\x7f", "too large"),
+        (HEADER + b"\x80\x00", "shortest form"),
+        (HEADER + b"\x02\x02\x55", "no CID"),
+        (HEADER + b"\x06\x01\x55\x12\x20ab", "no CID"),
+        (HEADER + b"\x06\x12\x20abcd", "no CID"),
+        (b"\x02\xa0\x00", "header of the CAR is damaged"),
+        (b"\x01\xa0", "header of the CAR is damaged"),
+        (b"\x01\x80", "header of the CAR is damaged"),
+        (b"\x11\xa2eroots\x80gversion\x03", "header of the CAR is damaged"),
+        (b"\x12\xa2eroots\x81\x01gversion\x01", "header of the CAR is damaged"),
+        (b"\xa0\x1f" + b"\x81" * 4000, "header of the CAR is damaged"),
+        (as_version_2(b""), "points nowhere"),
+    ],
+)
+def test_damaged_archives_are_refused(data: bytes, sentence: str) -> None:
+    with pytest.raises(ContentAddressError, match=sentence):
+        read(data)
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=80))
+def test_arbitrary_bytes_end_in_an_error_of_ours(data: bytes) -> None:
+    with pytest.raises(ContentAddressError):
+        read(data)
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", names("car/gocar--bad*.car"))
+def test_public_malformed_archives_are_refused(name: str) -> None:
+    with pytest.raises(ContentAddressError, match="too large"):
+        read((VECTORS / name).read_bytes())
+
+
+@needs_vectors
+@pytest.mark.parametrize("name", names("car/gwc--*.car"))
+def test_public_archives_hold_what_the_reference_stack_reads(name: str) -> None:
+    wanted: dict[str, Any] = expected()[name.removeprefix("car/")]
+    store, roots, count = Store.from_car((VECTORS / name).read_bytes())
+    assert [str(root) for root in roots] == wanted["roots"]
+    assert count == wanted["blocks"]
+    seen = {path: describe(cid, store) for path, cid in walk(roots[0], str(roots[0]), store)}
+    for entry in wanted["entries"]:
+        assert seen.pop(entry["path"]) == told(entry), entry["path"]
+    assert not seen
+
+
+def told(entry: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: entry[key] for key in ("cid", "type", "bytes", "sha256") if key in entry}
+    return kept | ({"missing": entry["error"].removeprefix("missing block ")} if "error" in entry else {})
+
+
+def walk(cid: Cid, path: str, store: Store) -> list[tuple[str, Cid]]:
+    found = [(path, cid)]
+    try:
+        entries = list(list_folder(cid, store))
+    except UnsupportedContent:
+        return found
+    for entry in entries:
+        found += walk(entry.cid, f"{path}/{entry.name}", store)
+        assert resolve(cid, [entry.name or ""], store) == entry.cid
+    assert resolve(cid, ["no such name"], store) is None
+    return found
+
+
+def describe(cid: Cid, store: Store) -> dict[str, Any]:
+    told: dict[str, Any] = {"cid": str(cid)}
+    try:
+        piece = load(cid, store)
+    except UnsupportedContent:
+        return told | {"type": "object"}
+    match piece:
+        case Folder():
+            return told | {"type": "directory"}
+        case Shard():
+            return told | {"type": "hamt-sharded-directory"}
+        case Symlink():
+            return told | {"type": "symlink"}
+        case FilePiece():
+            told["type"] = "raw" if cid.codec == 0x55 else "file"
+    try:
+        content = b"".join(read_file(cid, store))
+    except MissingBlock as error:
+        return told | {"missing": str(error).split()[1]}
+    return told | {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+@needs_vectors
+@pytest.mark.parametrize(
+    "name", ["gwc--path_gateway_unixfs-dir-with-files", "gwc--subdomain_gateway-fixtures"]
+)
+def test_a_tree_is_walked_parents_first_and_whole(name: str) -> None:
+    store, roots, _ = Store.from_car((VECTORS / "car" / f"{name}.car").read_bytes())
+    walked = [cid for cid, _ in walk_blocks(roots[0], store)]
+    assert walked[0] == roots[0]
+    assert {cid.multihash for cid in walked} <= store.keys()
+    assert [cid for cid, _ in walk_blocks(roots[0], store, "block")] == [roots[0]]
+    assert [cid for cid, _ in walk_blocks(roots[0], store, "entity")] == [roots[0]]
+
+
+@needs_vectors
+def test_the_listing_of_a_sharded_folder_needs_its_shards_alone() -> None:
+    name = "gwc--trustless_gateway_car-single-layer-hamt-with-multi-block-files.car"
+    store, roots, _ = Store.from_car((VECTORS / "car" / name).read_bytes())
+    shards = [cid for cid, _ in walk_blocks(roots[0], store, "entity")]
+    assert len(list(list_folder(roots[0], store))) > len(shards) > 1
+    assert all(isinstance(load(cid, store), Shard) for cid in shards)
