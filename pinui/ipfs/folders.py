@@ -25,8 +25,7 @@ def is_safe_name(name: str) -> bool:
 def make_folder(entries: dict[str, Link], cid_version: int) -> NewBlock:
     """The block of a folder. One that Kubo would split over several blocks is `UnsupportedContent`."""
     links = [
-        Link(link.cid, name, link.size)
-        for name, link in sorted(entries.items(), key=lambda entry: entry[0].encode())
+        Link(link.cid, name, link.size) for name, link in sorted(entries.items(), key=lambda entry: entry[0].encode())
     ]
     # Kubo decides by names and CIDs alone, and its CID for a larger folder is another one.
     weight = sum(len((link.name or "").encode()) + len(bytes(link.cid)) for link in links)

@@ -131,9 +131,7 @@ class CarVerifier:
 
     REMEMBERED = 16 * 1024 * 1024
 
-    def __init__(
-        self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True
-    ) -> None:
+    def __init__(self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True) -> None:
         self._reader = CarReader()
         self._deep = deep
         self._room = 0 if repeats else self.REMEMBERED
@@ -265,9 +263,7 @@ class CarVerifier:
             elif not self._deep:
                 yield FolderEntry(name, link.cid, link.size)
             elif not is_safe_name(name) or name in names:
-                raise MalformedContent(
-                    f"an entry named {name!r} would not stay in its folder, or is there twice"
-                )
+                raise MalformedContent(f"an entry named {name!r} would not stay in its folder, or is there twice")
             else:
                 names.add(name)
                 wanted.append(_Thing(link.cid, (*path, name)))

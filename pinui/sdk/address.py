@@ -72,11 +72,21 @@ class Address:
         return "/".join((self.cid, *(quote(segment, safe="") for segment in self.path)))
 
 
+def _is_cid(text: str) -> bool:
+    try:
+        Cid.parse(text)
+    except MalformedContent:
+        return False
+    return True
+
+
 def _below_ipfs(text: str) -> str:
     """The part that begins with the CID."""
     scheme = SCHEME.match(text)
     if scheme is None:
-        return text.partition("/ipfs/")[2] if "/ipfs/" in text else text
+        # A folder below the CID may itself be called ipfs: a CID at the beginning comes first.
+        begins_with_cid = _is_cid(unquote(text.lstrip("/").partition("/")[0]))
+        return text if begins_with_cid or "/ipfs/" not in text else text.partition("/ipfs/")[2]
     rest = text[scheme.end() :]
     if scheme[1].lower() == "ipfs":
         return rest.removeprefix("ipfs/")

@@ -63,7 +63,10 @@ def is_pinata(url: str) -> bool:
 
 def redirect_target(url: str, location: str, *, keep_origin: bool, allow_insecure: bool) -> str | None:
     """Where a redirect may lead, None for nowhere: not from https to http, not from elsewhere onto this machine."""
-    target = urljoin(url, location)
+    try:
+        target = urljoin(url, location)
+    except ValueError:
+        return None
     parts = _split(target)
     if parts is None or "@" in parts.netloc:
         return None

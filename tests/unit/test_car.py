@@ -168,9 +168,7 @@ def describe(cid: Cid, store: Store) -> dict[str, Any]:
 
 
 @needs_vectors
-@pytest.mark.parametrize(
-    "name", ["gwc--path_gateway_unixfs-dir-with-files", "gwc--subdomain_gateway-fixtures"]
-)
+@pytest.mark.parametrize("name", ["gwc--path_gateway_unixfs-dir-with-files", "gwc--subdomain_gateway-fixtures"])
 def test_a_tree_is_walked_parents_first_and_whole(name: str) -> None:
     store, roots, _ = Store.from_car((VECTORS / "car" / f"{name}.car").read_bytes())
     walked = [cid for cid, _ in walk_blocks(roots[0], store)]

@@ -66,9 +66,7 @@ def predict(data: bytes, profile: ImportProfile, piece: int = 1 << 20) -> str:
 def collect(data: bytes, profile: ImportProfile, piece: int = 1 << 20) -> tuple[Store, Cid, int]:
     """Import, checking every block on the way."""
     importer, store = Importer(profile), Store()
-    blocks = [
-        block for start in range(0, len(data), piece) for block in importer.feed(data[start : start + piece])
-    ]
+    blocks = [block for start in range(0, len(data), piece) for block in importer.feed(data[start : start + piece])]
     rest, root, total = importer.finish()
     for block in blocks + rest:
         joined = b"".join(block.parts)
@@ -88,9 +86,7 @@ def test_known_content_gets_its_known_cids(size: int, v0: str, v1: str, v1_2025:
 
 def test_hello_world_is_what_everybody_knows() -> None:
     assert predict(b"hello world", KUBO_V0) == "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD"
-    assert (
-        predict(b"hello world", UNIXFS_2025) == "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
-    )
+    assert predict(b"hello world", UNIXFS_2025) == "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 
 
 @settings(max_examples=30)
@@ -162,9 +158,9 @@ def test_the_size_of_the_tree_is_that_of_its_blocks() -> None:
     assert total == sum(len(block) for block in store.values())
 
 
-names = st.text(
-    st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), min_size=1, max_size=12
-).filter(lambda name: name not in (".", ".."))
+names = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
+    lambda name: name not in (".", "..")
+)
 
 
 @settings(max_examples=30)
@@ -176,9 +172,7 @@ names = st.text(
     ).filter(lambda tree: isinstance(tree, dict)),
     st.sampled_from([KUBO_V0, KUBO_V1]),
 )
-def test_folders_agree_with_an_independent_implementation(
-    tree: dict[str, object], profile: ImportProfile
-) -> None:
+def test_folders_agree_with_an_independent_implementation(tree: dict[str, object], profile: ImportProfile) -> None:
     builder = FolderBuilder(profile.cid_version)
     with tempfile.TemporaryDirectory() as folder:
 

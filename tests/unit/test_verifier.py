@@ -60,9 +60,7 @@ def car(blocks: Iterable[tuple[Cid, Bytes]]) -> bytes:
     return b"".join(parts)
 
 
-def run(
-    verifier: CarVerifier, data: bytes, piece: int = 50
-) -> tuple[dict[str, bytes | str | None], list[FolderEntry]]:
+def run(verifier: CarVerifier, data: bytes, piece: int = 50) -> tuple[dict[str, bytes | str | None], list[FolderEntry]]:
     """What a caller would have on disk: path → bytes, or target of a link, or None for a folder."""
     tree: dict[str, bytes | str | None] = {}
     listing: list[FolderEntry] = []

@@ -1,0 +1,195 @@
+"""Configuration is checked at once, records and messages keep the contract's names, secrets stay hidden."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import traceback
+from typing import Any
+
+import pytest
+
+import pinui
+from pinui.sdk import errors
+from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
+from pinui.sdk.http import Head, SecretHeader
+from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions, Timeouts
+from pinui.sdk.secret import Secret
+
+CANARY = "canary-token-1234567890"
+
+
+def test_without_urls_the_public_service_is_meant() -> None:
+    config = ClientConfig(provider_token=CANARY)
+    assert config.pin_api_url == "https://api.pinata.cloud"
+    assert config.gateway_url == "https://gateway.pinata.cloud/ipfs"
+    assert config.wire_dialect == "pinata"
+
+
+def test_another_service_speaks_the_neutral_dialect_and_names_its_own_gateway() -> None:
+    config = ClientConfig(pin_api_url="http://127.0.0.1:1/", timeout=3, gateway_key=CANARY)
+    assert (config.pin_api_url, config.gateway_url, config.wire_dialect) == ("http://127.0.0.1:1", None, "pin")
+    assert config.timeout == Timeouts(connect=3, idle=3, total=3)
+    assert ClientConfig(pin_api_url="http://127.0.0.1:1", dialect="pinata").wire_dialect == "pinata"
+    assert ClientConfig(gateway_url="http://127.0.0.1:1/ipfs").pin_api_url == "https://api.pinata.cloud"
+
+
+@pytest.mark.parametrize("name", ["pinning", "provider_b", "provider_c"])
+def test_the_three_provider_names_are_accepted(name: Any) -> None:
+    assert ClientConfig(provider=name).provider == name
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c"),
+        ({"dialect": "x"}, "dialect"),
+        ({"verify": "maybe"}, "verify"),
+        ({"cid_version": 2}, "cid_version"),
+        ({"retries": -1}, "retries"),
+        ({"timeout": 0}, "timeout"),
+        ({"pin_api_url": "http://example.com"}, "https://"),
+        ({"gateway_url": "gateway"}, "gateway_url must be a web address"),
+    ],
+)
+def test_bad_settings_are_refused_with_a_sentence(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        ClientConfig(**settings)
+
+
+def test_a_secret_shows_itself_to_nobody() -> None:
+    secret = Secret(CANARY)
+    config = ClientConfig(provider_token=CANARY, gateway_key=CANARY)
+    shown = [repr(secret), str(secret), f"{secret}", f"{secret!s:>20}", repr(config), repr([secret]), repr(vars)]
+    assert not any(CANARY in text for text in shown)
+    assert secret.reveal() == CANARY
+    assert repr(Secret("")) == "Secret('')"
+    with pytest.raises(TypeError):
+        pickle.dumps(secret)
+    with pytest.raises(TypeError):
+        copy.copy(secret)
+
+
+def test_a_traceback_with_locals_shows_no_secret() -> None:
+    def fail() -> None:
+        secret = Secret(CANARY)
+        config = ClientConfig(provider_token=secret)
+        raise RuntimeError(str(config.provider))
+
+    try:
+        fail()
+    except RuntimeError as error:
+        text = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    assert "secret = Secret('***')" in text
+    assert CANARY not in text
+
+
+def test_secrets_compare_by_their_text() -> None:
+    assert Secret(CANARY) == Secret(CANARY) == CANARY
+    assert Secret(Secret("a")) != "b"
+    assert Secret("a") != 1
+    assert len({Secret("a"), Secret("a")}) == 1
+    assert (bool(Secret("")), len(Secret("abc"))) == (False, 3)
+
+
+def test_a_secret_header_belongs_to_one_origin() -> None:
+    header = SecretHeader("Authorization", Secret(CANARY), "https://api.example/v1", scheme="Bearer")
+    assert header.belongs_to("https://api.example:443/other")
+    for url in (
+        "http://api.example/",
+        "https://api.example:444/",
+        "https://evil.example/",
+        "https://api.example.evil/",
+    ):
+        assert not header.belongs_to(url)
+    assert not SecretHeader("x", Secret(""), "https://api.example").belongs_to("https://api.example")
+
+
+def test_a_head_reads_its_length_and_type_with_care() -> None:
+    head = Head(200, {"content-length": "12", "content-type": "Text/HTML; charset=utf-8"}, "")
+    assert (head.length, head.media_type) == (12, "text/html")
+    assert Head(200, {"content-length": "-1"}, "").length is None
+    assert Head(200, {}, "").length is None
+
+
+def test_records_keep_the_contracts_names() -> None:
+    message = ClientMessage("alice", "hi", 5)
+    record = ClientRecord(cid="Qm", timestamp=1, data=message, size=2, verification="verified")
+    assert record.to_json() == {
+        "cid": "Qm",
+        "timestamp": 1,
+        "data": {"recipientId": "alice", "payload": "hi", "timestamp": 5},
+        "size": 2,
+    }
+    assert ClientRecord(cid="Qm", timestamp=1, size=2).to_json() == {"cid": "Qm", "timestamp": 1, "size": 2}
+    with pytest.raises(AttributeError):
+        record.cid = "other"  # type: ignore[misc]
+
+
+def test_a_blob_knows_its_size_and_does_not_print_its_bytes() -> None:
+    blob = Blob(b"x" * 1000, "text/plain", "a.txt")
+    assert blob.size == 1000
+    assert "xxx" not in repr(blob)
+    assert StoreOptions(encrypt=True, label="a").label == "a"
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ([1], "not an object"),
+        ({}, "no recipientId"),
+        ({"recipientId": 1, "payload": "", "timestamp": 1}, "no recipientId"),
+        ({"recipientId": "a", "timestamp": 1}, "no payload"),
+        ({"recipientId": "a", "payload": "x", "timestamp": True}, "no timestamp"),
+        ({"recipientId": "a", "payload": "x"}, "no timestamp"),
+    ],
+)
+def test_what_is_no_message_is_refused_with_a_sentence(document: object, reason: str) -> None:
+    with pytest.raises(ContentError, match=f"not a message: .*{reason}"):
+        ClientMessage.from_json(document)
+
+
+def test_a_message_is_read_as_it_was_written() -> None:
+    message = ClientMessage("alice", "hi", 1700000000000)
+    assert ClientMessage.from_json({**message.to_json(), "more": 1}) == message
+    assert ClientMessage.from_json({**message.to_json(), "timestamp": 5.0}).timestamp == 5
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PinuiError("m", hint="h"),
+        errors.InvalidCID(),
+        SerializationError("m", path="$.a"),
+        ContentError("m"),
+        errors.SourceChanged("m", hint="h"),
+        errors.NetworkError("m"),
+        NetworkTimeout("m"),
+        ProviderError("m", status=400, details="d", reason="r", retry_after=1.0, hint="h"),
+        RateLimited("m", status=429),
+        errors.IntegrityError("m"),
+    ],
+)
+def test_errors_survive_a_pickle_with_their_facts(error: PinuiError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error) == error.message
+    assert vars(again) == vars(error)
+
+
+def test_errors_are_what_a_python_user_expects() -> None:
+    assert issubclass(errors.InvalidCID, ValueError)
+    assert issubclass(SerializationError, ValueError)
+    assert issubclass(errors.NetworkError, ConnectionError)
+    assert issubclass(NetworkTimeout, TimeoutError)
+    assert issubclass(errors.SourceChanged, OSError)
+    assert str(errors.InvalidCID()) == "Invalid CID"
+
+
+def test_every_public_name_is_there_and_no_other() -> None:
+    for name in pinui.__all__:
+        assert getattr(pinui, name) is not None
+    assert dir(pinui) == sorted(pinui.__all__)
+    assert set(errors.__all__) <= set(pinui.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pinui.nothing  # noqa: B018

@@ -1,0 +1,58 @@
+"""Names from elsewhere never leave the folder, and stay readable."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinui.sdk.http import Head
+from pinui.sdk.names import name_of_reply, safe_name
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cat.png", "cat.png"),
+        ("übersicht 2.pdf", "übersicht 2.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\windows\\x.txt", "x.txt"),
+        ("a\x1b[2Jb", "a_[2Jb"),
+        ("..", "fallback"),
+        ("", "fallback"),
+        (" . ", "fallback"),
+        ("NUL.txt", "fallback"),
+        (".profile", "profile"),
+        ("x" * 300 + ".json", "x" * 195 + ".json"),
+        ("x" * 300, "x" * 200),
+        ("a." + "y" * 300, "a." + "y" * 198),
+    ],
+)
+def test_names_are_made_safe(name: str, expected: str) -> None:
+    assert safe_name(name, "fallback") == expected
+
+
+@given(st.text())
+def test_no_name_leaves_the_folder(name: str) -> None:
+    safe = safe_name(name, "fallback")
+    assert safe
+    assert not set("/\\\0\n\x1b") & set(safe)
+    assert safe not in (".", "..")
+    assert len(safe.encode()) <= 200
+    assert safe_name(safe, "fallback") in (safe, "fallback") or safe.strip() != safe
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, "cid"),
+        ("inline", "cid"),
+        ('attachment; filename="cat.png"', "cat.png"),
+        ("attachment; filename*=UTF-8''%C3%BCber.txt", "über.txt"),
+        ('attachment; filename="../../x"', "x"),
+        ('attachment; filename="a\r\nSet-Cookie: b"', "a  Set-Cookie_ b"),
+    ],
+)
+def test_the_gateways_name_is_used_with_care(header: str | None, expected: str) -> None:
+    headers = {} if header is None else {"content-disposition": header}
+    assert name_of_reply(Head(200, headers, ""), "cid") == expected
