@@ -18,7 +18,7 @@ from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
 from pinui.ipfs.shards import find_in_shard, split_shard
-from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, Symlink, read_block
+from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
 
 __all__ = [
     "CarVerifier",
@@ -205,10 +205,10 @@ class CarVerifier:
                 yield from self._begin(piece, path)
             case _Part(size=size, depth=depth):
                 yield from self._go_on_file(piece, size, depth)
-            case _ShardPart(path=path, depth=depth):
-                if not isinstance(piece, Shard) or depth > MAX_FILE_DEPTH:
+            case _:
+                if not isinstance(piece, Shard) or want.depth > MAX_FILE_DEPTH:
                     raise MalformedContent("a sharded folder is damaged")
-                yield from self._open(split_shard(piece), path, depth)
+                yield from self._open(split_shard(piece), want.path, want.depth)
 
     def _follow(self, want: _OnTheWay, piece: Piece) -> None:
         name, *rest = want.rest
@@ -240,8 +240,8 @@ class CarVerifier:
             case Shard():
                 yield FolderStart(path)
                 yield from self._open(split_shard(piece), path, 0)
-            case Symlink(target=target):
-                yield SymlinkFound(path, target)
+            case _:
+                yield SymlinkFound(path, piece.target)
 
     def _go_on_file(self, piece: Piece, size: int, depth: int) -> Iterator[Event]:
         if not isinstance(piece, FilePiece) or piece.size != size:

@@ -49,6 +49,7 @@ def test_blocks_come_out_whatever_pieces_go_in(piece: int) -> None:
 
 def test_an_archive_without_blocks_or_roots_is_one() -> None:
     assert read(encode_header([])) == []
+    assert not list(CarReader().feed(b""))
 
 
 @given(st.integers(0, len(CAR) - 1))
@@ -140,6 +141,7 @@ def walk(cid: Cid, path: str, store: Store) -> list[tuple[str, Cid]]:
         return found
     for entry in entries:
         found += walk(entry.cid, f"{path}/{entry.name}", store)
+    for entry in entries[:20]:
         assert resolve(cid, [entry.name or ""], store) == entry.cid
     assert resolve(cid, ["no such name"], store) is None
     return found
