@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from pinui.ipfs.errors import ContentAddressError
 
-__all__ = ["NotJSON", "parse", "reserialize", "stringify", "utf16_length"]
+__all__ = ["NotJSON", "parse", "parse_as_javascript", "reserialize", "stringify", "utf16_length"]
 
 # Python's own reader gives up near 1,000 levels, less the caller's stack: what is stored shall be readable.
 MAX_DEPTH = 500
@@ -94,16 +94,12 @@ def parse(text: str | bytes) -> Any:
         raise NotJSON(str(error)) from None
 
 
-def reserialize(text: str | bytes) -> str:
-    """JSON text as the hosted service stores it: JSON.parse, then JSON.stringify.
-
-    What JavaScript can't hold changes there without a word, and so it does here: integers above 2^53 are
-    rounded, and numbers beyond the largest double become null.
-    """
+def parse_as_javascript(text: str | bytes) -> Any:
+    """Read JSON the way JSON.parse does: every number is a double, one beyond the largest double is None."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        value = json.loads(
+        return json.loads(
             text,
             parse_int=_javascript_number,
             parse_float=_javascript_number,
@@ -113,7 +109,15 @@ def reserialize(text: str | bytes) -> str:
         raise NotJSON("it is nested too deeply") from None
     except ValueError as error:
         raise NotJSON(str(error)) from None
-    return stringify(value)
+
+
+def reserialize(text: str | bytes) -> str:
+    """JSON text as the hosted service stores it: JSON.parse, then JSON.stringify.
+
+    What JavaScript can't hold changes there without a word, and so it does here: integers above 2^53 are
+    rounded, and numbers beyond the largest double become null.
+    """
+    return stringify(parse_as_javascript(text))
 
 
 def utf16_length(text: str) -> int:
