@@ -19,16 +19,11 @@ if TYPE_CHECKING:
     from pinui.workspace.history import History
     from pinui.workspace.models import (
         Credential,
-        Direction,
         DirEntry,
-        Entry,
         ImportReport,
         KeyringState,
-        Kind,
         Preview,
         Profile,
-        Query,
-        Recipient,
         RevokeResult,
         Status,
         TestResult,
@@ -36,6 +31,7 @@ if TYPE_CHECKING:
     )
     from pinui.workspace.paths import Paths
     from pinui.workspace.profiles import Profiles
+    from pinui.workspace.rows import Direction, Entry, Kind, Query, Recipient
     from pinui.workspace.text import clean
     from pinui.workspace.transfers import Transfer, Transfers
     from pinui.workspace.workspace import Workspace
@@ -85,6 +81,11 @@ HOMES = {
     "History": "history",
     "Paths": "paths",
     "Profiles": "profiles",
+    "Direction": "rows",
+    "Entry": "rows",
+    "Kind": "rows",
+    "Query": "rows",
+    "Recipient": "rows",
     "Transfer": "transfers",
     "Transfers": "transfers",
     "Workspace": "workspace",

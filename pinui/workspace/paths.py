@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +28,7 @@ class Paths:
         if chosen is not None:
             chosen = chosen.absolute()
             return cls(chosen / "config.toml", chosen / "history.db", chosen / "node", chosen)
-        import platformdirs  # costs a verb more than it does: only where it is needed
-
-        config = Path(platformdirs.user_config_dir("pinui", appauthor=False))
-        data = Path(platformdirs.user_data_dir("pinui", appauthor=False))
+        config, data = _platform_folders()
         return cls(config / "config.toml", data / "history.db", data / "node")
 
     @property
@@ -40,7 +36,24 @@ class Paths:
         """What keyring entries of this home end in, so that a test home never touches the real token."""
         if self.home is None:
             return ""
+        import hashlib  # only credentials need it
+
         return "@" + hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
+
+
+def _platform_folders() -> tuple[Path, Path]:
+    """The folders for settings and for data that this OS wants."""
+    if sys.platform == "linux":
+        # What platformdirs would say; importing it takes longer than all else that `pinui history` does.
+        settings, data = os.environ.get("XDG_CONFIG_HOME", ""), os.environ.get("XDG_DATA_HOME", "")
+        return (
+            Path(settings if settings.strip() else "~/.config").expanduser() / "pinui",
+            Path(data if data.strip() else "~/.local/share").expanduser() / "pinui",
+        )
+    import platformdirs
+
+    folders = platformdirs.PlatformDirs("pinui", appauthor=False)
+    return Path(folders.user_config_dir), Path(folders.user_data_dir)
 
 
 def private_folder(folder: Path) -> None:
@@ -54,6 +67,8 @@ def write_private(path: Path, text: str) -> None:
     """Replace a file so that it is the old or the new one whole, readable by its owner alone."""
     target = path.resolve()  # a link (people keep settings in a repository) stays a link
     private_folder(target.parent)
+    import secrets  # only writing needs it
+
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

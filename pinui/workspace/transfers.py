@@ -13,7 +13,7 @@ from pinui.workspace.sentences import sentence_for
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pinui.workspace.models import Entry
+    from pinui.workspace.rows import Entry
 
 __all__ = ["Progress", "Rate", "Transfer", "Transfers"]
 
@@ -92,6 +92,10 @@ class Transfer:
     """A sentence."""
     hint: str | None = None
     """What to do about it."""
+    failure: Exception | None = None
+    """The error itself."""
+    entry: Entry | None = None
+    """The row of the history that an upload made."""
     started: float | None = None
     ended: float | None = None
 
@@ -125,7 +129,7 @@ class Transfers:
 
         async def work(progress: Progress) -> None:
             entry = await self._operations.upload(path, name=name, on_progress=progress)
-            transfer.cid = entry.cid
+            transfer.cid, transfer.entry = entry.cid, entry
 
         return self._start(transfer, work)
 
@@ -148,7 +152,7 @@ class Transfers:
         """Begin one again that failed or was cancelled."""
         transfer = next(transfer for transfer in self.all if transfer.id == id)
         if transfer.state in ("failed", "cancelled"):
-            transfer.state, transfer.error, transfer.hint = "waiting", None, None
+            transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
             transfer.done, transfer.rate, transfer.remaining = 0, None, None
             transfer.started = transfer.ended = None
             self._start(transfer, self._work[id])
@@ -158,6 +162,11 @@ class Transfers:
         self.all = [transfer for transfer in self.all if not transfer.has_ended]
         self._work = {transfer.id: self._work[transfer.id] for transfer in self.all}
         self._changed()
+
+    async def wait(self, transfer: Transfer) -> None:
+        """Wait until one is over."""
+        if (task := self._tasks.get(transfer.id)) is not None:
+            await asyncio.wait([task])
 
     async def join(self) -> None:
         """Wait until none is left to do."""
@@ -192,6 +201,7 @@ class Transfers:
                 await work(self._watch(transfer))
             except Exception as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
                 transfer.state = "failed"
+                transfer.failure = error
                 transfer.error, transfer.hint = sentence_for(error)
             else:
                 transfer.state = "done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,9 +12,10 @@ from pinui.workspace.connection import Connection
 from pinui.workspace.credentials import Credentials
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotRecorded, WorkspaceError
 from pinui.workspace.history import History
-from pinui.workspace.models import Entry, Preview, RevokeResult, Status, TestResult, Totals
+from pinui.workspace.models import Credential, Preview, RevokeResult, Status, TestResult, Totals
 from pinui.workspace.paths import Paths
-from pinui.workspace.profiles import Profiles
+from pinui.workspace.profiles import ENVIRONMENT, Profiles
+from pinui.workspace.rows import Entry
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.transfers import Transfers
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from pinui.sdk.client import Client
     from pinui.sdk.models import ClientMessage, ClientRecord
     from pinui.sdk.secret import Secret
-    from pinui.workspace.models import Direction, Kind, Profile
+    from pinui.workspace.models import Profile
+    from pinui.workspace.rows import Direction, Kind
     from pinui.workspace.transfers import Progress
 
 __all__ = ["Workspace"]
@@ -119,6 +122,14 @@ class Workspace:
         except Exception as error:  # noqa: BLE001 – the result carries it
             return TestResult(False, (time.perf_counter() - begun) * 1000, error)
         return TestResult(True, (time.perf_counter() - begun) * 1000)
+
+    async def credential(self) -> Credential:
+        """What is known of this profile's token."""
+        if self.profile.preset == "local":
+            return Credential(None, "node")
+        if self.profile.name == ENVIRONMENT and not os.environ.get("PINUI_TOKEN"):
+            return Credential(None, "none")
+        return await self.credentials.read(self.profile.name)
 
     async def totals(self) -> Totals | None:
         """What the account holds, where the service tells."""

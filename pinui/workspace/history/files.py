@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.history.lines import MAX_LINE, BadLine, add_line, entry_line, parse_line
 from pinui.workspace.history.schema import explained, writing
-from pinui.workspace.models import Entry, ImportReport, Query
+from pinui.workspace.models import ImportReport
+from pinui.workspace.rows import Entry, Query
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,13 +24,13 @@ if TYPE_CHECKING:
 __all__ = ["LineReader", "LineWriter"]
 
 LINES = 500
-OLDEST_FIRST = Query(sort="oldest")
 
 
 class LineWriter:
-    """Writes every row, oldest first. A file appears when it is whole; a stream gets lines as they come."""
+    """Writes the rows of a query, oldest first. A file appears when it is whole; a stream gets lines as they come."""
 
-    def __init__(self, target: Path | IO[bytes]) -> None:
+    def __init__(self, target: Path | IO[bytes], query: Query | None = None) -> None:
+        self._query = replace(query or Query(), sort="oldest")
         self._stream = None if isinstance(target, os.PathLike) else target
         self._path = target if isinstance(target, os.PathLike) else None
         self._temporary: Path | None = None
@@ -37,7 +39,7 @@ class LineWriter:
 
     def write_some(self, history: HistoryFile) -> bool:
         """Write the next lines; False when there were none left."""
-        entries = history.page(OLDEST_FIRST, after=self._last, limit=LINES)
+        entries = history.page(self._query, after=self._last, limit=LINES)
         try:
             stream = self._open()
             for entry in entries:

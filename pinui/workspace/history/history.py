@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.workspace.history.files import LineReader, LineWriter
 from pinui.workspace.history.store import HistoryFile
-from pinui.workspace.models import Entry, ImportReport, Query, Recipient
+from pinui.workspace.models import ImportReport
+from pinui.workspace.rows import Entry, Query, Recipient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

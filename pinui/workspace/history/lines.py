@@ -9,7 +9,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP
-from pinui.workspace.models import Entry
+from pinui.workspace.rows import Entry
 
 if TYPE_CHECKING:
     from pinui.workspace.history.store import HistoryFile

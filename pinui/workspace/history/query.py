@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pinui.workspace.models import Entry, Query
+    from pinui.workspace.rows import Entry, Query, Sort
 
 __all__ = ["COLUMNS", "Selection", "select"]
 
@@ -20,14 +19,14 @@ TRIGRAM = 3  # shorter text has no entry in the index
 TITLE = "coalesce(e.name, e.note, e.excerpt, e.cid) COLLATE NOCASE"
 
 
-@dataclass(slots=True)
 class Selection:
     """The rows that a query means, ready to be counted, listed or paged."""
 
-    sort: str
-    by_index: bool = False
-    conditions: list[str] = field(default_factory=list[str])
-    values: list[str | int] = field(default_factory=list["str | int"])
+    def __init__(self, sort: Sort, *, by_index: bool) -> None:
+        self.sort = sort
+        self.by_index = by_index
+        self.conditions: list[str] = []
+        self.values: list[str | int] = []
 
     @property
     def _id(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.history.query import COLUMNS, REVOCATION, select
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
-from pinui.workspace.models import Entry, Query, Recipient
+from pinui.workspace.rows import Entry, Query, Recipient
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from pinui.workspace.models import Direction
+    from pinui.workspace.rows import Direction
 
 __all__ = ["EXCERPT", "HistoryFile"]
 

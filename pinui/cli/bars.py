@@ -1,0 +1,77 @@
+"""Progress bars with rate and remaining time, for a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import IO, TYPE_CHECKING
+
+from pinui.cli.figures import size_text, time_text
+from pinui.workspace.text import clean_line
+
+if TYPE_CHECKING:
+    from pinui.workspace.transfers import Transfer
+
+__all__ = ["Bars", "bar_line"]
+
+REDRAW_SECONDS = 0.1
+BAR_WIDTH = 24
+UP_AND_CLEAR = "\x1b[1A\x1b[2K"
+
+
+class Bars:
+    """One line for each transfer that runs, drawn anew in place. Without a terminal it does nothing."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        self._stream = stream
+        self._lines = 0
+        self._drawn = 0.0
+        self._shown: list[Transfer] = []
+
+    def show(self, transfers: list[Transfer]) -> None:
+        """Draw these, unless that was done a moment ago."""
+        running = [transfer for transfer in transfers if transfer.state == "running"]
+        changed = [transfer.id for transfer in running] != [transfer.id for transfer in self._shown]
+        self._shown = running
+        if changed or time.monotonic() - self._drawn >= REDRAW_SECONDS:
+            self.clear()
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the lines below the cursor."""
+        if self._stream is None:
+            return
+        width = shutil.get_terminal_size().columns
+        for transfer in self._shown:
+            self._stream.write(bar_line(transfer, width - 1) + "\n")
+        self._lines = len(self._shown)
+        self._drawn = time.monotonic()
+        self._stream.flush()
+
+    def clear(self) -> None:
+        """Take the lines away again."""
+        if self._stream is not None and self._lines:
+            self._stream.write(UP_AND_CLEAR * self._lines)
+            self._stream.flush()
+            self._lines = 0
+
+
+def bar_line(transfer: Transfer, width: int) -> str:
+    """One transfer on one line of the given width."""
+    figures = size_text(transfer.done)
+    bar = ""
+    if transfer.total:
+        share = min(1.0, transfer.done / transfer.total)
+        filled = round(share * BAR_WIDTH)
+        bar = f"{'━' * filled}{'─' * (BAR_WIDTH - filled)} {share:4.0%}  "
+        figures = f"{figures} of {size_text(transfer.total)}"
+    if transfer.rate is not None:
+        figures += f"  {size_text(transfer.rate)}/s"
+    if transfer.remaining is not None:
+        figures += f"  {time_text(transfer.remaining)} left"
+    room = width - len(bar) - len(figures) - 2
+    title = clean_line(transfer.title)
+    if room < 8:  # a narrow terminal keeps the figures
+        return figures[:width]
+    title = title if len(title) <= room else f"{title[: room - 1]}…"
+    return f"{title:<{room}}  {bar}{figures}"

@@ -1,0 +1,98 @@
+"""What a verb says and where: data on stdout, everything else on stderr, and no escape codes from elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+from pinui.workspace.text import clean
+
+if TYPE_CHECKING:
+    from pinui.cli.bars import Bars
+
+__all__ = ["Console"]
+
+
+class Console:
+    """The terminal, or the pipes, of one run."""
+
+    def __init__(self, *, as_json: bool = False, debug: bool = False) -> None:
+        self.as_json = as_json
+        self.debug = debug
+        self.data_on_terminal = sys.stdout.isatty()
+        self.told_on_terminal = sys.stderr.isatty()
+        self.colours = self.data_on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._bars: Bars | None = None
+        # Pipes carry UTF-8 and the user's own file names as they are; a terminal gets what it can show.
+        _set_up(sys.stdout, "replace" if self.data_on_terminal else "surrogateescape")
+        _set_up(sys.stderr, "backslashreplace")
+
+    def out(self, text: str) -> None:
+        """A line of data."""
+        if self.data_on_terminal:
+            text = clean(text)
+        self._print(text, sys.stdout)
+
+    def styled(self, text: str) -> None:
+        """A line for the terminal with escape codes of our own; its parts were cleaned one by one."""
+        self._print(text, sys.stdout)
+
+    def out_json(self, value: Any) -> None:
+        """One JSON object on a line of its own."""
+        text = json.dumps(value, ensure_ascii=False)
+        self.out(text.encode("utf-8", "replace").decode())  # JSON has no way to carry a name that is no text
+
+    def say(self, text: str) -> None:
+        """A line of narration."""
+        self._print(clean(text), sys.stderr)
+
+    def hint(self, text: str) -> None:
+        """Narration that only helps a person, so not in a script's log."""
+        if self.told_on_terminal:
+            self.say(text)
+
+    def fail(self, sentence: str, hint: str | None = None) -> None:
+        """What went wrong, and what to do."""
+        self.say(f"pinui: {sentence}")
+        if hint:
+            self.say(f"       {hint}")
+
+    def confirm(self, question: str) -> bool:
+        """Ask on the terminal; only a clear yes is a yes."""
+        sys.stderr.write(clean(f"{question} [y/N] "))
+        sys.stderr.flush()
+        answer = sys.stdin.readline()
+        if not answer.endswith("\n"):
+            sys.stderr.write("\n")
+        return answer.strip().lower() in ("y", "yes")
+
+    def bars(self) -> Bars:
+        """Progress bars on stderr, where that is a terminal."""
+        from pinui.cli.bars import Bars
+
+        if self._bars is None:
+            self._bars = Bars(sys.stderr if self.told_on_terminal else None)
+        return self._bars
+
+    def end_bars(self) -> None:
+        """Take the bars away, whatever happened."""
+        if self._bars is not None:
+            self._bars.clear()
+            self._bars = None
+
+    def _print(self, text: str, stream: IO[str]) -> None:
+        if self._bars is not None:
+            self._bars.clear()
+        stream.write(f"{text}\n")
+        if self._bars is not None:
+            stream.flush()
+            self._bars.draw()
+
+
+def _set_up(stream: IO[str], errors: str) -> None:
+    if isinstance(stream, io.TextIOWrapper):
+        encoding = stream.encoding if stream.isatty() else "utf-8"
+        stream.reconfigure(encoding=encoding, errors=errors, newline="\n")

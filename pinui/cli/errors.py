@@ -1,0 +1,17 @@
+"""What is wrong with a command line that its grammar cannot see."""
+
+from __future__ import annotations
+
+__all__ = ["UsageError", "VerbError"]
+
+
+class VerbError(Exception):
+    """A verb cannot do what was asked: exit code 1."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(VerbError):
+    """The arguments make no sense together: exit code 2."""

@@ -1,0 +1,54 @@
+"""An example or more for each verb: what its help shows."""
+
+from __future__ import annotations
+
+__all__ = ["EXAMPLES"]
+
+EXAMPLES = {
+    "store": (
+        'pinui store \'{"hello":"world"}\' --name greeting',
+        "pinui store @settings.json",
+        "curl -s https://example.com/data.json | pinui store -",
+    ),
+    "retrieve": ("pinui retrieve CID | jq .hello",),
+    "upload": (
+        "pinui upload photo.png notes/",
+        "pinui upload -r notes/                each file by itself",
+        "tar c notes | pinui upload - --name notes.tar",
+    ),
+    "download": (
+        "pinui download CID -o photo.png",
+        "pinui download CID/notes/today.md",
+        "pinui download CID -o - | tar x",
+    ),
+    "send": ("pinui send alice 'See you at eight'",),
+    "receive": ("pinui receive CID",),
+    "revoke": (
+        "pinui revoke CID CID",
+        "pinui history --filter draft | cut -f1 | pinui revoke - --yes",
+    ),
+    "history": (
+        "pinui history --filter photo --kind file",
+        "pinui history export backup.jsonl",
+        "pinui history import backup.jsonl",
+        "pinui history forget --filter draft",
+    ),
+    "history export": ("pinui history export backup.jsonl",),
+    "history import": ("pinui history import backup.jsonl",),
+    "history forget": ("pinui history forget --revoked --yes",),
+    "profile": (
+        "pinui profile add pinata",
+        "pinui profile add work --api-url https://api.example.com --gateway-url https://gw.example.com/ipfs",
+        "pinui profile use work",
+    ),
+    "profile list": ("pinui profile list --json",),
+    "profile add": (
+        "pinui profile add work --api-url https://api.example.com --gateway-url https://gw.example.com/ipfs",
+        "pass show work/jwt | pinui profile add work --api-url https://api.example.com",
+    ),
+    "profile use": ("pinui profile use work",),
+    "profile remove": ("pinui profile remove work",),
+    "test": ("pinui --profile work test",),
+    "info": ("pinui info --json",),
+    "node": ("pinui node --port 5555 --data ./pins",),
+}

@@ -1,0 +1,188 @@
+"""`pinui upload` and `pinui download`: files and folders."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.rows import entry_object
+from pinui.cli.running import run
+from pinui.workspace.errors import AlreadyExists, WorkspaceError
+from pinui.workspace.text import clean
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from pinui.cli.console import Console
+    from pinui.workspace import Transfer, Workspace
+
+__all__ = ["download", "upload"]
+
+QUEUED = 8  # enough to keep every slot of the queue busy
+
+
+def upload(options: Namespace, console: Console) -> int:
+    """Upload every path, several at once, and go on after a failure."""
+    if options.name is not None and len(options.paths) > 1:
+        raise UsageError("--name is for one path.")
+    if options.paths.count("-") > 1:
+        raise UsageError("There is only one stdin.")
+    # Read here, on the main thread, where ctrl+c ends a read that waits for a slow pipe.
+    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+        piped = _spool_stdin(Path(folder), options.name) if "-" in options.paths else None
+        done, failed = run(options, lambda workspace: _upload_all(workspace, options, console, piped))
+    if failed and done + failed > 1:
+        console.say(f"pinui: {failed} of {done + failed} could not be uploaded.")
+    return 1 if failed else 0
+
+
+async def _upload_all(
+    workspace: Workspace, options: Namespace, console: Console, piped: Path | None
+) -> tuple[int, int]:
+    await workspace.connect()  # a profile that does not work is said once, not for each file
+    done = failed = 0
+    pending: deque[tuple[str, Transfer]] = deque()
+    bars = console.bars()
+    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+
+    async def finish_one() -> bool:
+        path, transfer = pending.popleft()
+        await workspace.transfers.wait(transfer)
+        return _report(console, path, transfer)
+
+    try:
+        for path in _paths(options, console):
+            if isinstance(path, VerbError):
+                console.fail(str(path))
+                failed += 1
+                continue
+            source = piped if path == "-" and piped is not None else Path(path)
+            pending.append((path, workspace.transfers.upload(source, name=options.name)))
+            if len(pending) >= QUEUED:
+                succeeded = await finish_one()
+                done, failed = done + succeeded, failed + (not succeeded)
+                workspace.transfers.clear_ended()
+        while pending:
+            succeeded = await finish_one()
+            done, failed = done + succeeded, failed + (not succeeded)
+    finally:
+        stop()
+        console.end_bars()
+    return done, failed
+
+
+def _report(console: Console, path: str, transfer: Transfer) -> bool:
+    if transfer.state != "done" or transfer.entry is None:
+        sentence = transfer.error or "It was cancelled."
+        named = sentence if path in sentence else f"{path}: {sentence}"
+        console.fail(named, transfer.hint)
+        return False
+    if console.as_json:
+        console.out_json(entry_object(transfer.entry, path=path))
+    else:
+        console.out(f"{transfer.entry.cid}\t{path}")
+    return True
+
+
+def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
+    """What to upload, as it was written; a folder is one thing, or with -r its files."""
+    for path in options.paths:
+        if path == "-":
+            yield path
+        elif not os.path.lexists(path):
+            yield VerbError(f"{path}: there is no such file.")
+        elif options.recursive and Path(path).is_dir():
+            found = False
+            for folder, folders, names in os.walk(path):
+                folders.sort()
+                for name in sorted(names):
+                    found = True
+                    yield str(Path(folder, name))
+            if not found:
+                console.say(f"{path} holds no files.")
+        else:
+            yield path
+
+
+def _spool_stdin(folder: Path, name: str | None) -> Path:
+    from pinui.sdk.names import safe_name
+
+    if sys.stdin.isatty():
+        sys.stderr.write("Type what to upload, then ctrl+d on a line of its own.\n")
+    path = folder / safe_name(name or "stdin", "stdin")
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def download(options: Namespace, console: Console) -> int:
+    """Write what a CID names to a file, or to stdout."""
+    if options.output == "-":
+        return _download_to_stdout(options, console)
+    to = Path(options.output) if options.output else Path()
+    if options.output and not to.is_dir() and not to.absolute().parent.is_dir():
+        raise VerbError(f"{to.parent} is no folder.")
+
+    async def work(workspace: Workspace) -> Path:
+        return await _download(workspace, console, options.cid, to, overwrite=options.force)
+
+    try:
+        path = run(options, work)
+    except AlreadyExists as error:
+        raise VerbError(str(error), hint="Add --force to overwrite it, or -o to choose another name.") from None
+    if console.as_json:
+        size = path.stat().st_size if path.is_file() else None
+        console.out_json({"cid": options.cid, "path": str(path)} | ({} if size is None else {"size": size}))
+    else:
+        console.out(str(path))
+    return 0
+
+
+def _download_to_stdout(options: Namespace, console: Console) -> int:
+    """Through a file, so that a pipe never gets bytes that turn out not to be what the CID names."""
+    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+        spooled = Path(folder, "content")
+        run(options, lambda workspace: _download(workspace, console, options.cid, spooled))
+        if spooled.is_dir():
+            raise VerbError("This is a folder.", hint="Give -o a name to write it there.")
+        if console.data_on_terminal:
+            try:
+                text = spooled.read_bytes().decode("utf-8")
+            except UnicodeDecodeError:
+                raise VerbError(
+                    "These are bytes that a terminal cannot show.", hint="Use -o FILE, or a pipe."
+                ) from None
+            sys.stdout.write(clean(text))
+        else:
+            sys.stdout.flush()
+            with spooled.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer, 1024 * 1024)
+            sys.stdout.buffer.flush()
+    return 0
+
+
+async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Path:
+    await workspace.connect()
+    if await asyncio.to_thread(to.is_dir):
+        to = to / await workspace.name_for(address)
+    bars = console.bars()
+    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+    try:
+        transfer = workspace.transfers.download(address, to, **how)
+        await workspace.transfers.wait(transfer)
+    finally:
+        stop()
+        console.end_bars()
+    if transfer.failure is not None:
+        raise transfer.failure
+    if transfer.path is None or transfer.state != "done":
+        raise WorkspaceError("The download was cancelled.")
+    return transfer.path

@@ -1,0 +1,190 @@
+"""The grammar of the command line, with an example in the help of every verb."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from pinui import __version__
+from pinui.cli.examples import EXAMPLES
+
+__all__ = ["build_parser"]
+
+OVERVIEW = """\
+Store, read and revoke JSON, files and messages on IPFS by their CID.
+Without a verb, pinui opens the workbench. Without any set-up, it works on a node of its own.
+"""
+BELOW = """\
+examples:
+  pinui store '{"hello":"world"}'      store JSON, print its CID
+  pinui upload photo.png notes/        a file, and a folder as one directory
+  pinui download CID -o photo.png      write what a CID names to a file
+  pinui history --filter photo         find what you stored
+
+environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_API_URL, PINUI_GATEWAY_URL
+exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
+`pinui VERB --help` says more. Everything stored can be read by whoever has its CID.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a slip with the nearest right word."""
+
+    def error(self, message: str) -> NoReturn:
+        said, _, _ = message.partition(" (choose from")
+        wrong, _, choices = message.partition("invalid choice: ")[2].partition(" (choose from ")
+        if choices:
+            from difflib import get_close_matches  # only after a slip
+
+            word = wrong.strip("'")
+            known = [choice.strip("' )") for choice in choices.split(",")]
+            near = get_close_matches(word, known, 1)
+            said = f"there is no “{word}” here" + (f"; did you mean “{near[0]}”?" if near else "")
+        sys.stderr.write(f"pinui: {said}\n       See `{self.prog} --help`.\n")
+        raise SystemExit(2)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Everything that can be typed."""
+    everywhere = Parser(add_help=False)
+    _add_common(everywhere, default=argparse.SUPPRESS)
+    parser = Parser(
+        prog="pinui",
+        description=OVERVIEW,
+        epilog=BELOW,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"pinui {__version__}")
+    _add_common(parser, default=None)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    _add_content_verbs(_Verbs(verbs, everywhere))
+    _add_own_verbs(_Verbs(verbs, everywhere))
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None:
+    """The options that stand before the verb or behind it; behind it, only what is written counts."""
+    switch = argparse.SUPPRESS if default is argparse.SUPPRESS else False
+    parser.add_argument(
+        "--profile", metavar="NAME", default=default, help="use this profile instead of the current one"
+    )
+    parser.add_argument("--json", action="store_true", default=switch, help="print JSON: one object, or one a line")
+    parser.add_argument("--debug", action="store_true", default=switch, help="show where an error came from")
+
+
+class _Verbs:
+    """Adds verbs that look alike."""
+
+    def __init__(self, verbs: argparse._SubParsersAction[Parser], everywhere: Parser) -> None:  # pyright: ignore[reportPrivateUsage] – argparse gives its type no other name
+        self._verbs = verbs
+        self.everywhere = everywhere
+
+    def add(self, words: str, short: str) -> Parser:
+        """A verb, with one line for the list of verbs and an example for its own help."""
+        example = "\n".join(f"  {line}" for line in EXAMPLES[words])
+        return self._verbs.add_parser(
+            words.rpartition(" ")[2],
+            help=short,
+            description=f"{short[:1].upper()}{short[1:]}.",
+            epilog=f"example:\n{example}",
+            parents=[self.everywhere],
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+
+def _add_content_verbs(verbs: _Verbs) -> None:
+    cid = "a CID, or an address that contains /ipfs/CID"
+
+    verb = verbs.add("store", "store a JSON document and print its CID")
+    verb.add_argument("document", metavar="JSON", help="the JSON itself, @FILE, or - for stdin")
+    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history")
+
+    verb = verbs.add("retrieve", "print the JSON document of a CID")
+    verb.add_argument("cid", metavar="CID", help=cid)
+
+    verb = verbs.add("upload", "upload files and folders, print CID and path")
+    verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder (one directory CID), or - for stdin")
+    verb.add_argument("-r", "--recursive", action="store_true", help="pin each file in a folder by itself")
+    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one path)")
+
+    verb = verbs.add("download", "write what a CID names to a file")
+    verb.add_argument("cid", metavar="CID", help=f"{cid}, with a path below it or not")
+    verb.add_argument(
+        "-o", "--output", metavar="PATH", help="a file, a folder, or - for stdout (default: its name, here)"
+    )
+    verb.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
+
+    verb = verbs.add("send", "store a message for somebody and print its CID")
+    verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
+    verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; everybody with the CID can read it")
+
+    verb = verbs.add("receive", "print the message of a CID")
+    verb.add_argument("cid", metavar="CID", help=cid)
+
+    verb = verbs.add("revoke", "take pins away at the service")
+    verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+
+def _add_own_verbs(verbs: _Verbs) -> None:
+    verb = verbs.add("history", "list, export, import or forget what was stored here")
+    _add_filters(verb, inherited=False)
+    verb.add_argument("--limit", type=int, metavar="N", help="at most N rows (default: 50 on a terminal, else all)")
+    parts = verb.add_subparsers(dest="part", metavar="export|import|forget", title="also")
+    inner = _Verbs(parts, verbs.everywhere)
+    part = inner.add("history export", "write the history as JSON lines")
+    _add_filters(part, inherited=True)
+    part.add_argument("file", metavar="FILE", help="a file, or - for stdout")
+    part.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
+    part = inner.add("history import", "add rows from JSON lines; what is there already stays")
+    part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
+    part = inner.add("history forget", "remove rows for good; nothing is unpinned by it")
+    part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID")
+    _add_filters(part, inherited=True)
+    part.add_argument("--all", action="store_true", help="every row")
+    part.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+    verb = verbs.add("profile", "list, add, choose or remove services")
+    parts = verb.add_subparsers(dest="part", metavar="list|add|use|remove", title="what to do")
+    inner = _Verbs(parts, verbs.everywhere)
+    inner.add("profile list", "list the profiles")
+    part = inner.add(
+        "profile add", "add a profile, or change it: its token is asked for, tested and kept in the keyring"
+    )
+    part.add_argument("name", metavar="NAME", help="what to call it; `pinata` is a service that is known")
+    part.add_argument("--api-url", metavar="URL", help="where the pinning API is (default: the one of pinata)")
+    part.add_argument("--gateway-url", metavar="URL", help="where content is read from; it usually ends in /ipfs")
+    part.add_argument(
+        "--dialect", choices=("pin", "pinata"), help="the field names of the API (default: by its address)"
+    )
+    part.add_argument("--no-test", action="store_true", help="save it without trying the token first")
+    part = inner.add("profile use", "make a profile the current one")
+    part.add_argument("name", metavar="NAME")
+    part = inner.add("profile remove", "remove a profile and its token; the history stays")
+    part.add_argument("name", metavar="NAME")
+
+    verbs.add("test", "ask the service whether it accepts the token")
+    verbs.add("info", "show versions, where things are and the state of the keyring; no secrets")
+
+    verb = verbs.add("node", "run a pinning service on this machine")
+    verb.add_argument(
+        "--port", type=int, metavar="N", help="where to listen on 127.0.0.1 (default: the remembered one)"
+    )
+    verb.add_argument("--data", metavar="DIR", help="where pins are kept (default: the folder of the profile local)")
+    verb.add_argument("--token", metavar="TOKEN", help="the token it accepts (default: the remembered one)")
+    verb.add_argument("--rate-limit", type=int, metavar="N", help="answer 429 after N requests a minute")
+
+
+def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:
+    """Which rows. In `history --filter x forget` the filter stands before the word and still counts."""
+    none = argparse.SUPPRESS if inherited else None
+    text = argparse.SUPPRESS if inherited else ""
+    parser.add_argument("--filter", metavar="TEXT", default=text, help="part of a CID, name, note, recipient or text")
+    parser.add_argument("--kind", choices=("json", "file", "message"), default=none, help="only this kind")
+    parser.add_argument("--direction", choices=("sent", "received"), default=none, help="only sent, or only received")
+    state = parser.add_mutually_exclusive_group()
+    state.add_argument("--pinned", dest="revoked", action="store_false", default=none, help="only what is not revoked")
+    state.add_argument("--revoked", dest="revoked", action="store_true", default=none, help="only what was revoked")

@@ -1,0 +1,185 @@
+"""`pinui history`: list, export, import, forget. It loads no event loop: it should feel like `ls`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.figures import age, iso_time, short_cid, size_text
+from pinui.workspace.history.store import HistoryFile
+from pinui.workspace.paths import Paths
+from pinui.workspace.rows import Entry, Query
+from pinui.workspace.text import clean_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from pinui.cli.console import Console
+
+__all__ = ["history"]
+
+PAGE = 200
+ON_TERMINAL = 50
+DIM, STRUCK, PLAIN = "\x1b[2m", "\x1b[9m", "\x1b[0m"
+
+
+def history(options: Namespace, console: Console) -> int:
+    """List the history, or do what the word behind it says."""
+    with HistoryFile(Paths.find().history) as file:
+        if options.part == "export":
+            return _export(file, options, console)
+        if options.part == "import":
+            return _import(file, options, console)
+        if options.part == "forget":
+            return _forget(file, options, console)
+        return _list(file, options, console)
+
+
+def _query(options: Namespace) -> Query:
+    return Query(
+        text=options.filter,
+        kind=options.kind,
+        direction=options.direction,
+        profile=options.profile,
+        revoked=options.revoked,
+    )
+
+
+def _list(file: HistoryFile, options: Namespace, console: Console) -> int:
+    query = _query(options)
+    if options.limit is not None and options.limit < 0:
+        raise UsageError("--limit takes a number from 0 on.")
+    if not file.path.exists():
+        console.hint("""Nothing was stored yet. Try: pinui store '{"hello":"world"}'""")
+        return 0
+    limit = options.limit
+    if limit is None and console.data_on_terminal:
+        limit = ON_TERMINAL
+    shown = 0
+    for entry in _rows(file, query, limit):
+        shown += 1
+        if console.as_json:
+            from pinui.cli.rows import entry_object
+
+            console.out_json(entry_object(entry))
+        elif console.data_on_terminal:
+            console.styled(_terminal_line(entry, shutil.get_terminal_size().columns, colours=console.colours))
+        else:
+            console.out(_plain_line(entry))
+    if not shown:
+        console.hint("Nothing matches." if query != Query() else "The history is empty.")
+    elif limit == shown and options.limit is None and (rest := file.count(query) - shown) > 0:
+        console.hint(f"… and {rest:,} more: --limit {shown + rest} shows them, --filter finds them.")
+    return 0
+
+
+def _rows(file: HistoryFile, query: Query, limit: int | None) -> Iterator[Entry]:
+    last: Entry | None = None
+    left = limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        page = file.page(query, after=last, limit=size)
+        yield from page
+        if len(page) < size:
+            return
+        last = page[-1]
+        left = None if left is None else left - len(page)
+
+
+def _plain_line(entry: Entry) -> str:
+    """For a pipe: the CID first and whole, one row a line, whatever its name holds."""
+    state = "revoked" if entry.revoked_at is not None else "received" if entry.direction == "received" else "pinned"
+    title = " ".join(entry.title.split())
+    return "\t".join((entry.cid, iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title))
+
+
+def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
+    arrow = "←" if entry.direction == "received" else "→" if entry.kind == "message" else " "
+    cid = short_cid(entry.cid, 17 if width < 120 else 62)
+    when = age(entry.timestamp)
+    revoked = entry.revoked_at is not None
+    left = f"{when:>6}  {entry.kind:<7} {arrow} {size_text(entry.size):>8}  {cid:<17}  "
+    mark = "" if not revoked else "revoked  "
+    to = f"{clean_line(entry.recipient)}: " if entry.recipient else ""
+    room = max(8, width - len(left) - len(mark) - 1)
+    title = to + clean_line(entry.title)
+    title = title if len(title) <= room else f"{title[: room - 1]}…"
+    if not colours:
+        return f"{left}{mark}{title}"
+    return f"{DIM}{left}{mark}{STRUCK}{title}{PLAIN}" if revoked else f"{DIM}{left}{PLAIN}{title}"
+
+
+def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
+    from pinui.workspace.history.files import LineWriter
+
+    to_stdout = options.file == "-"
+    path = Path(options.file)
+    if not to_stdout and path.is_dir():
+        raise VerbError(f"{path} is a folder.", hint="Give the name of a file.")
+    if not to_stdout and path.exists() and not options.force:
+        raise VerbError(f"{path} exists already.", hint="Add --force to overwrite it.")
+    writer = LineWriter(sys.stdout.buffer if to_stdout else path, _query(options))
+    try:
+        while writer.write_some(file):
+            pass
+        count = writer.finish(file)
+    finally:
+        writer.abandon(file)
+    console.say(f"{_rows_text(count)} exported.")
+    return 0
+
+
+def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
+    from pinui.workspace.history.files import LineReader
+
+    source = sys.stdin.buffer if options.file == "-" else Path(options.file)
+    reader = LineReader(source, profile=options.profile or "local")
+    try:
+        while reader.read_some(file):
+            pass
+    finally:
+        reader.close()
+    report = reader.report
+    for number, reason in report.bad:
+        console.fail(f"Line {number} was left out: {reason}.")
+    if console.as_json:
+        bad = [{"line": number, "reason": reason} for number, reason in report.bad]
+        console.out_json({"added": report.added, "unchanged": report.unchanged, "bad": bad})
+    else:
+        console.say(f"{_rows_text(report.added)} added, {report.unchanged:,} were there already.")
+    return 1 if report.bad else 0
+
+
+def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
+    query = _query(options)
+    if options.all == bool(query != Query() or options.cids):
+        raise UsageError("Say which rows to forget.", hint="CIDs, --filter, --kind, --direction, --revoked; or --all.")
+    ids = file.ids(query)
+    if options.cids:
+        from pinui.sdk.address import Address
+
+        wanted = {Address.parse_root(text).cid for text in options.cids}
+        ids = [entry.id for entry in file.entries(ids) if entry.cid in wanted]
+    if not ids:
+        console.say("No row matches; nothing was forgotten.")
+        return 0
+    if not options.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("There is nobody to ask whether to forget.", hint="Add --yes if you are sure.")
+        if not console.confirm(f"Forget {_rows_text(len(ids))} of the history for good? Nothing is unpinned by it."):
+            console.say("Nothing was forgotten.")
+            return 1
+    count = file.forget(ids)
+    if console.as_json:
+        console.out_json({"forgotten": count})
+    else:
+        console.say(f"{_rows_text(count)} forgotten.")
+    return 0
+
+
+def _rows_text(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"

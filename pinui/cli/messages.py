@@ -1,0 +1,48 @@
+"""`pinui send` and `pinui receive`: messages by CID."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import VerbError
+from pinui.cli.figures import iso_time
+from pinui.cli.rows import entry_object
+from pinui.cli.running import read_argument, run
+from pinui.workspace.text import clean_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pinui.cli.console import Console
+
+__all__ = ["receive", "send"]
+
+
+def send(options: Namespace, console: Console) -> int:
+    """Store a message and print its CID."""
+    text = options.text
+    if text == "-":
+        try:
+            text = (read_argument("-", "message") or b"").decode("utf-8").removesuffix("\n")
+        except UnicodeDecodeError:
+            raise VerbError("The message on stdin is not UTF-8 text.") from None
+    if not text.strip():
+        raise VerbError("The message is empty.")
+    entry = run(options, lambda workspace: workspace.send(options.recipient, text))
+    if console.as_json:
+        console.out_json(entry_object(entry, payload=text))
+    else:
+        console.out(entry.cid)
+    console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {options.recipient}.")
+    return 0
+
+
+def receive(options: Namespace, console: Console) -> int:
+    """Print a message by its CID, and keep it in the history."""
+    entry, message = run(options, lambda workspace: workspace.receive(options.cid))
+    if console.as_json:
+        console.out_json({"cid": entry.cid, **message.to_json()})
+    else:
+        console.hint(f"To {clean_line(message.recipient_id)}, {iso_time(message.timestamp)}. It names no sender.")
+        console.out(message.payload)
+    return 0

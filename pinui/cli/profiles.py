@@ -1,0 +1,164 @@
+"""`pinui profile`: the services to pin to, and their tokens."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import VerbError
+from pinui.workspace.errors import UnknownProfile
+from pinui.workspace.models import Profile
+from pinui.workspace.paths import Paths
+from pinui.workspace.profiles import BUILT_IN, Profiles, check_name, check_url
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pinui.cli.console import Console
+    from pinui.sdk.secret import Secret
+    from pinui.workspace import Workspace
+
+__all__ = ["profile"]
+
+
+def profile(options: Namespace, console: Console) -> int:
+    """Do what the word behind `profile` says; without one, list."""
+    profiles = Profiles(Paths.find().config, chosen=options.profile)
+    if options.part == "add":
+        return _add(options, console, profiles)
+    if options.part == "use":
+        profiles.use(options.name)
+        console.say(f"From now on pinui uses “{options.name}”.")
+        return 0
+    if options.part == "remove":
+        return _remove(options, console, profiles)
+    return _list(console, profiles)
+
+
+def _list(console: Console, profiles: Profiles) -> int:
+    current = profiles.current
+    known = profiles.list()
+    if current.name not in [one.name for one in known]:
+        known.append(current)
+    for one in known:
+        is_current = one.name == current.name
+        shown = current if is_current else one
+        if console.as_json:
+            console.out_json(
+                {
+                    "name": shown.name,
+                    "preset": shown.preset,
+                    "apiUrl": shown.api_url,
+                    "gatewayUrl": shown.gateway_url,
+                    "current": is_current,
+                }
+            )
+        elif console.data_on_terminal:
+            where = "the node on this machine" if shown.preset == "local" else shown.api_url or ""
+            console.out(f"{'*' if is_current else ' '} {shown.name:<16} {where}")
+        else:
+            mark = "current" if is_current else ""
+            console.out("\t".join((shown.name, shown.preset, shown.api_url or "", shown.gateway_url or "", mark)))
+    return 0
+
+
+def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
+    from pinui.cli.running import run
+
+    draft = _draft(options, profiles)
+    secret = _read_token(draft, console)
+
+    async def work(workspace: Workspace) -> None:
+        if not options.no_test:
+            console.hint(f"Testing the token at {draft.api_url} …")
+            result = await workspace.test(draft, secret)
+            if result.error is not None:
+                from pinui.workspace.sentences import sentence_for
+
+                sentence, hint = sentence_for(result.error)
+                advice = f"{hint} " if hint else ""
+                raise VerbError(
+                    f"The service did not accept it, so nothing was saved: {sentence}",
+                    hint=f"{advice}(--no-test saves it all the same.)",
+                )
+        profiles.save(draft)
+        console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")
+        kept = await workspace.credentials.save(draft.name, secret)
+        if kept.origin == "keyring":
+            state = await workspace.credentials.keyring_state()
+            console.say(f"Its token is in the keyring{f' ({state.name})' if state.name else ''}.")
+        else:
+            console.say(f"Its token was not saved. {kept.trouble or ''}")
+        from pinui.workspace.credentials import ending
+
+        if sentence := ending(kept.expires_at):
+            console.say(sentence)
+
+    options.profile = None  # the draft is what counts, whichever profile is current
+    run(options, work)
+    console.hint(f"To use it from now on: pinui profile use {draft.name}")
+    return 0
+
+
+def _draft(options: Namespace, profiles: Profiles) -> Profile:
+    """The profile as it will be saved: what is there already, changed by what is given."""
+    if options.name == "local":
+        raise VerbError("The profile “local” is the node on this machine and needs no set-up.")
+    check_name(options.name)
+    try:
+        draft = profiles.get(options.name)
+    except UnknownProfile:
+        draft = replace(BUILT_IN["pinata"], name=options.name)
+        if options.api_url:
+            draft = Profile(options.name, "custom")
+    if options.api_url:
+        url = check_url(options.api_url, what="--api-url")
+        draft = replace(draft, api_url=url, preset=draft.preset if url == draft.api_url else "custom")
+        if draft.preset == "custom" and draft.dialect == "pinata" and not options.dialect:
+            draft = replace(draft, dialect=None)
+    if options.gateway_url:
+        draft = replace(draft, gateway_url=check_url(options.gateway_url, what="--gateway-url"))
+    if options.dialect:
+        draft = replace(draft, dialect=options.dialect)
+    return draft
+
+
+def _read_token(draft: Profile, console: Console) -> Secret:
+    from pinui.sdk.secret import Secret
+    from pinui.workspace.credentials import tidy
+
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        try:
+            text = getpass(f"Token for {draft.name} (it is not shown): ")
+        except EOFError:
+            text = ""
+    else:
+        text = sys.stdin.readline()
+    secret = Secret(tidy(text))
+    if not secret:
+        raise VerbError("No token was given, so nothing was saved.", hint="Type it at the prompt, or pipe it in.")
+    if any(ord(character) < 33 or ord(character) > 126 for character in secret.reveal()):
+        raise VerbError("A token has no blanks and no letters beyond ASCII; nothing was saved.", hint="Copy it again.")
+    if not draft.gateway_url:
+        console.say("Without --gateway-url nothing can be read back, only written.")
+    return secret
+
+
+def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
+    import asyncio
+
+    from pinui.workspace.credentials import Credentials
+    from pinui.workspace.keyring_store import KeyringTrouble, KeyringUnavailable
+
+    profiles.remove(options.name)
+    console.say(f"The profile “{options.name}” is removed; what was stored there stays in the history.")
+    try:
+        asyncio.run(Credentials(Paths.find()).delete(options.name))
+    except KeyringUnavailable:
+        pass  # where there is no keyring, no token was kept
+    except KeyringTrouble as trouble:
+        console.say(f"Its token may still be in the keyring. {trouble}")
+    return 0

@@ -1,0 +1,77 @@
+"""`pinui revoke`: take pins away, after a question."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.running import run
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pinui.cli.console import Console
+    from pinui.workspace import Workspace
+
+__all__ = ["revoke"]
+
+
+def revoke(options: Namespace, console: Console) -> int:
+    """Revoke every CID; one that fails does not stop the rest."""
+    from_stdin = "-" in options.cids
+    cids = _read_cids(options.cids)
+    if not options.yes:
+        if from_stdin or not sys.stdin.isatty():
+            raise UsageError("There is nobody to ask whether to revoke.", hint="Add --yes if you are sure.")
+        what = cids[0] if len(cids) == 1 else f"{len(cids)} CIDs"
+        if not console.confirm(f"Take the pin of {what} away? Copies elsewhere may live on."):
+            console.say("Nothing was revoked.")
+            return 1
+    failed = run(options, lambda workspace: _revoke_all(workspace, console, cids))
+    if failed and len(cids) > 1:
+        console.say(f"pinui: {failed} of {len(cids)} could not be revoked.")
+    return 1 if failed else 0
+
+
+async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -> int:
+    from pinui.sdk.errors import PinuiError
+    from pinui.workspace.sentences import sentence_for
+
+    await workspace.connect()
+    failed = 0
+    for cid in cids:
+        try:
+            result = await workspace.revoke(cid)
+        except PinuiError as error:
+            sentence, hint = sentence_for(error)
+            console.fail(f"{cid}: {sentence}", hint)
+            failed += 1
+            continue
+        if console.as_json:
+            console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
+        elif result.was_pinned:
+            console.out(result.cid)
+        if not result.was_pinned:
+            console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
+    return failed
+
+
+def _read_cids(given: list[str]) -> list[str]:
+    """Every CID, checked before anything is done. A line may go on after a tab, as `upload` and `history` print it."""
+    from pinui.sdk.address import Address
+    from pinui.sdk.errors import InvalidCID
+
+    texts: list[str] = []
+    for text in given:
+        lines = sys.stdin.read().splitlines() if text == "-" else [text]
+        texts.extend(line.partition("\t")[0].strip() for line in lines if line.strip())
+    if not texts:
+        raise VerbError("There is no CID on stdin." if "-" in given else "There is no CID.")
+    cids: list[str] = []
+    for text in texts:
+        try:
+            cids.append(Address.parse_root(text).cid)
+        except InvalidCID as error:
+            raise VerbError(f"“{text}” is no CID, so nothing was revoked.", hint=error.hint) from None
+    return list(dict.fromkeys(cids))

@@ -1,0 +1,51 @@
+"""Running an operation on the workspace from a verb."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+from pinui.cli.errors import UsageError, VerbError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Awaitable, Callable
+
+    from pinui.workspace import Workspace
+
+__all__ = ["read_argument", "run"]
+
+T = TypeVar("T")
+
+
+def run(options: Namespace, operation: Callable[[Workspace], Awaitable[T]]) -> T:
+    """Open the workspace, do something, and close it, whatever happens."""
+
+    async def work() -> T:
+        from pinui.workspace import Workspace
+
+        async with await Workspace.open(profile=options.profile) as workspace:
+            return await operation(workspace)
+
+    return asyncio.run(work())
+
+
+def read_argument(given: str, what: str) -> bytes | None:
+    """The bytes behind `-` (stdin) or `@FILE`; None if the argument is the thing itself."""
+    if given == "-":
+        if sys.stdin.isatty():
+            sys.stderr.write(f"Type the {what}, then ctrl+d on a line of its own.\n")
+        data = sys.stdin.buffer.read()
+        if not data.strip():
+            raise VerbError(f"There is no {what} on stdin.")
+        return data
+    if given.startswith("@"):
+        if given == "@":
+            raise UsageError("After @ comes the name of a file.")
+        with open(given[1:], "rb") as file:
+            data = file.read()
+        if not data.strip():
+            raise VerbError(f"{given[1:]} is empty.")
+        return data
+    return None

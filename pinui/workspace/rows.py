@@ -1,0 +1,68 @@
+"""Rows of the history, and queries for them. Apart from the other values: listing rows should start at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Direction", "Entry", "Kind", "Query", "Recipient", "Sort"]
+
+Kind = Literal["json", "file", "message"]
+Direction = Literal["sent", "received"]
+Sort = Literal["newest", "oldest", "name", "size"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the history."""
+
+    id: int
+    cid: str
+    timestamp: int
+    """Milliseconds."""
+    size: int
+    kind: Kind
+    direction: Direction
+    profile: str
+    name: str | None = None
+    """The user's own, or the file's name."""
+    note: str | None = None
+    recipient: str | None = None
+    """Whom a sent message names; the name that a received one was filed under."""
+    excerpt: str | None = None
+    """The beginning of the JSON text, or of the message."""
+    verification: str | None = None
+    """`verified`, `unverifiable`, `mismatch`, or None where nothing was checked."""
+    revoked_at: int | None = None
+    """Milliseconds. It belongs to the CID and the profile, not to the row."""
+
+    @property
+    def title(self) -> str:
+        """What to call it in a list."""
+        first_line = (self.excerpt or "").strip().split("\n", 1)[0].strip()
+        return self.name or self.note or first_line or self.cid
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which rows of the history, and in what order."""
+
+    text: str = ""
+    """A part of the CID, the name, the note, the recipient or the beginning of the JSON text; case is ignored."""
+    kind: Kind | None = None
+    direction: Direction | None = None
+    profile: str | None = None
+    recipient: str | None = None
+    revoked: bool | None = None
+    sort: Sort = "newest"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Somebody messages were sent to or filed under."""
+
+    name: str
+    count: int
+    timestamp: int
+    """Of the newest one, in milliseconds."""
+    excerpt: str | None
