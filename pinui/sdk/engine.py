@@ -10,9 +10,11 @@ blindly), lets aiohttp re-quote URLs, and reads in pieces of 16 KiB.
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -23,6 +25,9 @@ import yarl
 from pinui import __version__
 from pinui.sdk.http import Body, Breakdown, Head, Request
 from pinui.sdk.urls import is_loopback
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["Broken", "Engine", "Reply"]
 
@@ -147,7 +152,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     def _connections_pool(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections),
+                connector=aiohttp.TCPConnector(limit=self._connections, socket_factory=_patient_socket),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
                 auto_decompress=False,
@@ -182,6 +187,33 @@ class _ResponseStream(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         # A connection whose body was read to the end is used again; any other is closed.
         self._response.release()
+
+
+class _PatientSocket(socket.socket):
+    """Goes on reading when writing fails.
+
+    A server that refuses an upload early says why and hangs up while the body is still on its way. asyncio drops a
+    connection at the first failed write, and the answer, which has arrived, with it: 401 would look like a broken line.
+    """
+
+    __slots__ = ()
+
+    def send(self, data: Buffer, flags: int = 0, /) -> int:
+        try:
+            return super().send(data, flags)
+        except (BrokenPipeError, ConnectionResetError):
+            return memoryview(data).nbytes
+
+    def sendmsg(self, buffers: Iterable[Buffer], /, *arguments: Any) -> int:
+        pieces = list(buffers)
+        try:
+            return super().sendmsg(pieces, *arguments)
+        except (BrokenPipeError, ConnectionResetError):
+            return sum(memoryview(piece).nbytes for piece in pieces)
+
+
+def _patient_socket(address: tuple[Any, ...]) -> socket.socket:
+    return _PatientSocket(*address[:3])  # family, type, protocol
 
 
 def _is_read(request: httpx.Request) -> bool:

@@ -41,6 +41,9 @@ class Body(Protocol):
         ...
 
     def chunks(self) -> AsyncIterator[bytes]: ...
+    def close(self) -> None:
+        """Let go of what reading holds open; the next reading starts anew."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import os
 import secrets
 import stat
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -179,6 +180,7 @@ class Multipart:
         boundary = secrets.token_hex(16)
         self.content_type = f"multipart/form-data; boundary={boundary}"
         self.failure: PinuiError | None = None
+        self._hold = _Hold()
         self._on_progress = on_progress
         before_fields = [_field_text(boundary, name, text) for name, text in fields]
         self._parts = [(_file_head(boundary, part), part) for part in parts]
@@ -190,40 +192,41 @@ class Multipart:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body from its beginning. A file that is not what it was ends it; `failure` then says so."""
+        self.close()
         self.failure = None
+        self._hold = hold = _Hold()
         done = 0
         if self._opening:
             yield self._opening
         for head, part in self._parts:
             yield head
-            file = await self._open(part)
-            try:
-                left = part.size
-                while left:
-                    piece = await asyncio.to_thread(file.read, min(PIECE, left))
-                    if not piece:
-                        self._fail(part)
-                    left -= len(piece)
-                    yield piece
-                    done += len(piece)
-                    if self._on_progress is not None:
-                        self._on_progress(done, self._total)
-                if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
+            file = await self._open(part, hold)
+            left = part.size
+            while left:
+                piece = await asyncio.to_thread(file.read, min(PIECE, left))
+                if not piece:
                     self._fail(part)
-            finally:
-                file.close()
+                left -= len(piece)
+                yield piece
+                done += len(piece)
+                if self._on_progress is not None:
+                    self._on_progress(done, self._total)
+            if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
+                self._fail(part)
+            hold.release()
             yield b"\r\n"
         yield self._closing
 
-    async def _open(self, part: Part) -> BinaryIO:
+    def close(self) -> None:
+        """Let go of the file being read; whoever stopped reading calls this."""
+        self._hold.end()
+
+    async def _open(self, part: Part, hold: _Hold) -> BinaryIO:
         try:
-            file = await asyncio.to_thread(part.open)
+            file = await asyncio.to_thread(hold.take, part)
         except OSError:
             file = None
-        if file is None:
-            self._fail(part)
-        if not await asyncio.to_thread(part.unchanged, file):
-            file.close()
+        if file is None or not await asyncio.to_thread(part.unchanged, file):
             self._fail(part)
         return file
 
@@ -233,6 +236,33 @@ class Multipart:
             hint="Nothing was recorded. Upload it again when nothing else writes to it.",
         )
         raise self.failure
+
+
+class _Hold:
+    """The file being read. A cancelled upload can end while a thread is still opening it: that one is closed there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._file: BinaryIO | None = None
+        self._ended = False
+
+    def take(self, part: Part) -> BinaryIO:
+        file = part.open()
+        with self._lock:
+            self._file = file
+        if self._ended:
+            self.release()
+        return file
+
+    def release(self) -> None:
+        with self._lock:
+            file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def end(self) -> None:
+        self._ended = True
+        self.release()
 
 
 def _field_text(boundary: str, name: str, text: str) -> bytes:

@@ -85,6 +85,7 @@ class Transport:
 
     async def _attempt(self, request: Request, sink: Sink) -> Head | Rejection | Breakdown:
         host = request.url.split("/")[2]
+        body = None if isinstance(request.body, bytes) else request.body
         try:
             async with asyncio.timeout(None if request.transfer else self._timeouts.total):
                 async with asyncio.timeout(self._timeouts.idle) as limit:
@@ -94,10 +95,12 @@ class Transport:
             result = broken.breakdown
         except TimeoutError:
             result = Breakdown("sent", f"{host} did not answer in time", timed_out=True)
+        finally:
+            if body is not None:
+                body.close()
         # Raised here, outside the handlers, so that no foreign traceback (with its headers) hangs on our errors.
-        failure = None if request.body is None or isinstance(request.body, bytes) else request.body.failure
-        if failure is not None:
-            raise failure
+        if body is not None and body.failure is not None:
+            raise body.failure
         return result
 
     async def _follow(self, request: Request, sink: Sink, watchdog: _Watchdog) -> Head | Rejection | Breakdown:
