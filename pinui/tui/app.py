@@ -1,0 +1,282 @@
+"""The workbench: five places on one workspace. This module wires them; what they do is in screens/."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from textual.app import App
+from textual.screen import Screen
+
+from pinui.tui.command import Command, Group
+from pinui.tui.commands import bindings
+from pinui.tui.display import count
+from pinui.tui.errors import sentence
+from pinui.tui.place import PlaceScreen
+from pinui.tui.themes import DARK, LIGHT, own_variables
+from pinui.workspace.text import clean_line
+
+if TYPE_CHECKING:
+    from pinui.workspace import Profile, TestResult, Totals, Workspace
+
+__all__ = ["Pinui", "make_app", "run"]
+
+
+def _pins() -> Screen[Any]:
+    from pinui.tui.screens.pins import PinsScreen
+
+    return PinsScreen()
+
+
+def _json() -> Screen[Any]:
+    from pinui.tui.screens.json import JsonScreen
+
+    return JsonScreen()
+
+
+def _files() -> Screen[Any]:
+    from pinui.tui.screens.files import FilesScreen
+
+    return FilesScreen()
+
+
+def _messages() -> Screen[Any]:
+    from pinui.tui.screens.messages import MessagesScreen
+
+    return MessagesScreen()
+
+
+def _connection() -> Screen[Any]:
+    from pinui.tui.screens.connection import ConnectionScreen
+
+    return ConnectionScreen()
+
+
+def _palette() -> Any:
+    from pinui.tui.palette import PinuiProvider
+
+    return PinuiProvider
+
+
+class Pinui(App[None]):
+    """The app owns the workspace and the way things are told; screens own what is shown."""
+
+    TITLE = "pinui"
+    CSS_PATH = "app.tcss"
+    # Factories: a place is imported when it is first shown, so the first frame pays for one only.
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        "pins": _pins,
+        "json": _json,
+        "files": _files,
+        "messages": _messages,
+        "connection": _connection,
+    }
+    DEFAULT_MODE = "pins"
+    BINDINGS = bindings("app")
+    COMMANDS = {_palette}
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-small"), (100, "-medium"), (120, "-wide"), (150, "-large")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (28, "-tall")]
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self, *, profile: str | None = None, home: Path | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__()
+        self.clock = clock
+        self.workspace: Workspace
+        self._profile, self._home = profile, home
+        self._dirty = False
+        self.tests: dict[str, list[TestResult]] = {}
+        self.tested_at: dict[str, float] = {}
+        self.totals: dict[str, Totals] = {}
+        self._active = 0
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    async def on_load(self) -> None:
+        """Read the settings (one small file) before the first frame: it decides theme and welcome."""
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        from pinui.workspace import Workspace
+
+        try:
+            self.workspace = await Workspace.open(profile=self._profile, home=self._home)
+        except (OSError, ValueError, LookupError) as error:
+            self.exit(return_code=1, message=sentence(error))
+            raise SystemExit(1) from error
+        theme = self.workspace.profiles.setting("theme")
+        self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
+        self.theme_changed_signal.subscribe(self, self._remember_theme)
+
+    def on_mount(self) -> None:
+        """After the first frame: the client, the node and the history, in the background."""
+        self.workspace.subscribe(self._workspace_changed)
+        if not self.workspace.profiles.setting("welcomed"):
+            from pinui.tui.screens.welcome import WelcomeScreen
+
+            self.push_screen(WelcomeScreen())
+        self.call_after_refresh(self.connect)
+
+    async def on_unmount(self) -> None:
+        """Leave nothing behind: transfers, node and files are closed."""
+        if hasattr(self, "workspace"):
+            await self.workspace.aclose()
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Our greys, for every theme."""
+        variables = super().get_css_variables()
+        variables = {**own_variables(self.current_theme, variables), **variables}
+        self.theme_variables = variables
+        return variables
+
+    def _remember_theme(self, _theme: object) -> None:
+        name = self.theme
+        self.run_worker(
+            asyncio.to_thread(self.workspace.profiles.set_setting, "theme", name),
+            group="app.theme",
+            exit_on_error=False,
+        )
+
+    # -- the workspace ------------------------------------------------------------------------------------------
+
+    def connect(self) -> None:
+        """Make the client. The local node is asked once, so that its dot tells the truth; a service is not polled."""
+
+        async def opened() -> None:
+            try:
+                await self.workspace.connect()
+                if self.workspace.profile.preset == "local":
+                    await self.test()
+            except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
+                self.tell_error(error)
+
+        self.run_worker(opened(), group="app.connect", exclusive=True, exit_on_error=False)
+
+    async def test(self, other: Profile | None = None) -> TestResult:
+        """Ask the service in use, or another one, whether the token works; remember how long it took."""
+        name = (other or self.workspace.profile).name
+        if other is None:
+            result = await self.workspace.test()
+        else:
+            result = await self.workspace.test(other, (await self.workspace.credentials.read(name)).secret)
+        self.tests.setdefault(name, []).append(result)
+        self.tested_at[name] = self.clock()
+        if result.ok and other is None:
+            totals = await self.workspace.totals()
+            if totals is not None:
+                self.totals[name] = totals
+        self._workspace_changed()
+        return result
+
+    async def switch(self, name: str) -> None:
+        """Use another profile."""
+        await self.workspace.switch(name)
+        self._workspace_changed()
+        self.connect()
+        self.tell(f"Now using {name}.")
+
+    def standing(self) -> tuple[str, str, str]:
+        """For the top bar: the profile, how its last call went, one fact."""
+        profile, status = self.workspace.profile, self.workspace.status
+        if profile.preset == "local":
+            return profile.name, status.state, "node on 127.0.0.1"
+        tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
+        facts = [urlsplit(profile.api_url or "").hostname or ""]
+        if tests and tests[-1].ok:
+            facts = [f"{tests[-1].milliseconds:.0f} ms"]
+        if totals:
+            facts.append(f"{count(totals.pins)} pins")
+        return profile.name, status.state, " · ".join(facts)
+
+    def _workspace_changed(self) -> None:
+        # Many changes come at once (a transfer's progress): the screen hears of them ten times a second at most.
+        if not self._dirty and self.is_running:
+            self._dirty = True
+            self.set_timer(0.1, self._show_changes)
+
+    def _show_changes(self) -> None:
+        self._dirty = False
+        for screen in self.screen_stack:
+            if isinstance(screen, PlaceScreen) and screen.is_mounted:
+                screen.show_status()
+                screen.workspace_changed()
+        self._tell_ended()
+
+    def _tell_ended(self) -> None:
+        active = self.workspace.transfers.active
+        if active == 0 and self._active > 0 and self.current_mode != "files":
+            failed = sum(transfer.state == "failed" for transfer in self.workspace.transfers.all)
+            self.tell(
+                "Transfers have ended. 3 shows them."
+                if not failed
+                else f"Transfers have ended, {failed} failed. 3 shows them."
+            )
+            self.bell()
+        self._active = active
+
+    # -- telling ------------------------------------------------------------------------------------------------
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """A toast."""
+        self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
+
+    def tell_error(self, error: BaseException) -> None:
+        """A toast for something that went wrong."""
+        self.notify(sentence(error), severity="error", timeout=8, markup=False)
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy to the clipboard and say so."""
+        from pinui.tui.clipboard import copied
+
+        self.copy_to_clipboard(text)
+        self.run_worker(copied(self, text, what), group="app.copy", exclusive=True, exit_on_error=False)
+
+    # -- actions ------------------------------------------------------------------------------------------------
+
+    async def action_go(self, place: str) -> None:
+        """Go to one of the five places."""
+        if place != self.current_mode:
+            await self.switch_mode(place)
+
+    def action_help(self) -> None:
+        """Explain what has the focus."""
+        from pinui.tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen.about(self.screen))
+
+    async def action_quit(self) -> None:
+        """Leave; running transfers are asked about first."""
+        running = self.workspace.transfers.active
+        if not running:
+            self.exit()
+            return
+        from pinui.tui.screens.confirm import leave_question
+
+        self.push_screen(leave_question(running), lambda yes: self.exit() if yes else None)
+
+    async def run_command(self, group: Group, command: Command) -> None:
+        """Do what a key would do, from the palette: in the place and pane where that key works."""
+        if group.place is not None:
+            await self.action_go(group.place)
+        if group.pane is not None:
+            self.screen.query_one(group.pane).focus()
+        await self.run_action(command.action, default_namespace=self.screen.focused or self.screen)
+
+
+def make_app(profile: str | None = None, *, home: Path | None = None, clock: Callable[[], float] = time.time) -> Pinui:
+    """The app as the command line and the tests make it."""
+    return Pinui(profile=profile, home=home, clock=clock)
+
+
+def run(profile: str | None) -> int:
+    """Open the workbench; the exit code is the app's own, so that a crash is not 0."""
+    os.environ.setdefault("ESCDELAY", "25")
+    app = make_app(profile)
+    app.run()
+    return app.return_code or 0

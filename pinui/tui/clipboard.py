@@ -1,0 +1,47 @@
+"""Copying: the terminal is asked (OSC 52) and so is the system, and the person hears which one answered."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pinui.tui.app import Pinui
+
+__all__ = ["copied"]
+
+
+def _program() -> list[str] | None:
+    """The system's own way to copy, if there is one that can work here."""
+    candidates: list[list[str]] = []
+    if sys.platform == "darwin":
+        candidates.append(["pbcopy"])
+    elif sys.platform == "win32":
+        candidates.append(["clip"])
+    if os.environ.get("WAYLAND_DISPLAY"):
+        candidates.append(["wl-copy"])
+    if os.environ.get("DISPLAY"):
+        candidates += [["xclip", "-selection", "clipboard"], ["xsel", "--clipboard", "--input"]]
+    return next((command for command in candidates if shutil.which(command[0])), None)
+
+
+async def copied(app: Pinui, text: str, what: str) -> None:
+    """Copy natively too, and say what happened. The terminal never tells whether it obeyed."""
+    command = _program()
+    if command is not None:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            await asyncio.wait_for(process.communicate(text.encode()), 3)
+        except (OSError, TimeoutError):
+            command = None
+        else:
+            command = command if process.returncode == 0 else None
+    app.tell(f"{what} is in the clipboard." if command else f"{what} was given to the terminal's clipboard.")

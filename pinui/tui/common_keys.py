@@ -1,0 +1,105 @@
+"""The keys of what every place is made of: lists, texts, fields, dialogs."""
+
+from __future__ import annotations
+
+from pinui.tui.command import Group, here, quiet
+
+__all__ = ["COMMON_KEYS"]
+
+COMMON_KEYS: dict[str, Group] = {
+    "places": Group(
+        "Between panes",
+        (
+            quiet("places.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
+            quiet("places.previous", "shift+tab", "screen.previous_pane", "pane before", "Go to the pane before"),
+        ),
+    ),
+    "list": Group(
+        "Lists",
+        (
+            quiet("list.up", "up,k", "cursor_up", "up", "One row up"),
+            quiet("list.down", "down,j", "cursor_down", "down", "One row down"),
+            quiet("list.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
+            quiet("list.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
+            quiet("list.top", "home,g", "top", "top", "To the first row"),
+            quiet("list.bottom", "end,G", "bottom", "bottom", "To the last row"),
+        ),
+    ),
+    "text": Group(
+        "Text that scrolls",
+        (
+            quiet("text.up", "up,k", "scroll_up", "up", "One line up"),
+            quiet("text.down", "down,j", "scroll_down", "down", "One line down"),
+            quiet("text.left", "left,h", "scroll_left", "left", "To the left"),
+            quiet("text.right", "right,l", "scroll_right", "right", "To the right"),
+            quiet("text.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
+            quiet("text.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
+            quiet("text.top", "home,g", "scroll_home", "top", "To the first line"),
+            quiet("text.bottom", "end,G", "scroll_end", "bottom", "To the last line"),
+        ),
+    ),
+    "field": Group(
+        "Fields",
+        (
+            here("field.enter", "enter,i", "enter_field", "edit", "Enter the field; esc leaves it"),
+            here(
+                "field.leave",
+                "escape",
+                "leave_field",
+                "leave the field",
+                "Back to the pane, where letters are commands",
+            ),
+            here("field.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
+        ),
+    ),
+    "filter": Group(
+        "The filter line",
+        (
+            here(
+                "filter.keep", "enter,down", "screen.keep_filter", "to the list", "Keep the filter and go to the list"
+            ),
+            here("filter.clear", "escape", "screen.clear_filter", "clear", "Clear the filter and return to the list"),
+        ),
+    ),
+    "line": Group(
+        "Messages: The line to write",
+        (here("line.send", "enter", "submit", "store the message", "Store the message as a public document"),),
+        "messages",
+        "#line",
+    ),
+    "prompt": Group(
+        "A line to fill in",
+        (here("prompt.submit", "enter", "submit", "go on", "Take this text"),),
+    ),
+    "menu": Group(
+        "Menus",
+        (here("menu.choose", "enter", "screen.choose_here", "choose", "Take this line; its letter does too"),),
+    ),
+    "confirm": Group(
+        "Questions",
+        (quiet("confirm.yes", "R", "screen.yes", "yes", "Do what the question asks"),),
+    ),
+    "dialog": Group(
+        "Dialogs",
+        (
+            here("dialog.close", "escape", "screen.cancel", "cancel", "Close the dialog, change nothing"),
+            quiet("dialog.left", "left,h", "app.focus_previous", "", "The button before"),
+            quiet("dialog.right", "right,l", "app.focus_next", "", "The next button"),
+        ),
+    ),
+    "welcome": Group(
+        "Welcome",
+        (
+            here("welcome.begin", "enter", "screen.begin", "begin", "Begin on the local node"),
+            here("welcome.service", "s", "screen.service", "set up a service", "Connect to a hosted pinning service"),
+        ),
+    ),
+    "wizard": Group(
+        "Setting up a service",
+        (
+            here("wizard.next", "enter", "screen.next", "next", "Go on to the next step"),
+            here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
+            here("wizard.page", "f2", "screen.token_page", "get a token", "Open the page where tokens are made"),
+        ),
+    ),
+}

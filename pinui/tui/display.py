@@ -1,0 +1,149 @@
+"""How facts are written for a person: sizes, ages, CIDs and text cut to a number of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from rich.cells import cell_len, get_character_cell_size, set_cell_size
+
+from pinui.workspace.text import clean, clean_line
+
+__all__ = [
+    "age",
+    "ago",
+    "count",
+    "day",
+    "duration",
+    "fit",
+    "moment",
+    "plural",
+    "right",
+    "short_cid",
+    "short_path",
+    "size",
+    "wrapped",
+]
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+MINUTE, HOUR, DAY, WEEK = 60, 3600, 86_400, 604_800
+
+
+def fit(text: str, width: int) -> str:
+    """Exactly `width` cells: padded, or cut with an ellipsis."""
+    text = clean_line(text)
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return text + " " * (width - cell_len(text))
+    head = set_cell_size(text, width - 1).rstrip() + "…"
+    return head + " " * (width - cell_len(head))
+
+
+def right(text: str, width: int) -> str:
+    """Exactly `width` cells, at the right edge: for numbers."""
+    text = clean_line(text)
+    return " " * (width - cell_len(text)) + text if cell_len(text) <= width else fit(text, width)
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """The lines of `text`, broken at blanks where that is possible so that none is wider than `width` cells."""
+    width = max(1, width)
+    for paragraph in clean(text.replace("\r\n", "\n")).split("\n"):
+        paragraph = paragraph.expandtabs(4)
+        while cell_len(paragraph) > width:
+            cells, cut, blank = 0, 0, 0
+            for index, character in enumerate(paragraph):
+                cells += get_character_cell_size(character)
+                if cells > width:
+                    break
+                cut = index + 1
+                if character == " ":
+                    blank = cut
+            if paragraph[cut : cut + 1] == " ":
+                blank = cut
+            cut = blank or max(cut, 1)
+            yield paragraph[:cut].rstrip()
+            paragraph = paragraph[cut:].lstrip(" ")
+        yield paragraph
+
+
+def short_cid(cid: str) -> str:
+    """The two ends of a CID, the ones people compare."""
+    head = 6 if cid.startswith("Qm") else 7
+    return cid if len(cid) <= head + 5 else f"{cid[:head]}…{cid[-4:]}"
+
+
+def short_path(path: str, home: str, width: int) -> str:
+    """A path with `~` for home, cut at its beginning."""
+    shown = "~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path
+    return shown if cell_len(shown) <= width else "…" + shown[-(width - 1) :]
+
+
+def size(number: float) -> str:
+    """Bytes in decimal units with two or three digits: `96 B`, `1.2 kB`, `18 kB`, `4.8 MB`."""
+    value, unit = float(number), 0
+    while value >= 999.5 and unit < len(UNITS) - 1:
+        value /= 1000
+        unit += 1
+    digits = 1 if unit and value < 9.95 else 0
+    return f"{value:.{digits}f} {UNITS[unit]}"
+
+
+def count(number: int) -> str:
+    """Thousands set apart by commas."""
+    return f"{number:,}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """`1 pin`, `2 pins`, `1,204 pins`."""
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def age(then_ms: int, now: float) -> str:
+    """How long ago, in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
+    seconds = now - then_ms / 1000
+    if seconds < MINUTE:
+        return "now"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)} h"
+    if seconds < WEEK:
+        return f"{int(seconds // DAY)} d"
+    then = datetime.fromtimestamp(then_ms / 1000)
+    if then.year == datetime.fromtimestamp(now).year:
+        return f"{then.day} {MONTHS[then.month - 1]}"
+    return str(then.year)
+
+
+def ago(then_ms: int, now: float) -> str:
+    """`just now`, `2 min ago`, `on 12 Oct`."""
+    seconds = now - then_ms / 1000
+    if seconds < MINUTE:
+        return "just now"
+    return f"{age(then_ms, now)} ago" if seconds < WEEK else f"on {day(then_ms, now)}"
+
+
+def day(then_ms: int, now: float) -> str:
+    """`14 Nov`, with the year when it is another one."""
+    then = datetime.fromtimestamp(then_ms / 1000)
+    year = "" if then.year == datetime.fromtimestamp(now).year else f" {then.year}"
+    return f"{then.day} {MONTHS[then.month - 1]}{year}"
+
+
+def moment(then_ms: int, now: float) -> str:
+    """`today 21:41`, `28 Sep 18:02`."""
+    then, today = datetime.fromtimestamp(then_ms / 1000), datetime.fromtimestamp(now)
+    date = "today" if then.date() == today.date() else day(then_ms, now)
+    return f"{date} {then.hour:02}:{then.minute:02}"
+
+
+def duration(seconds: float) -> str:
+    """`6 s`, `2 min`, `3 h`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90 * MINUTE:
+        return f"{round(seconds / MINUTE)} min"
+    return f"{round(seconds / HOUR)} h"

@@ -1,0 +1,33 @@
+"""How an entry of the history is called, judged and coloured, wherever it is shown."""
+
+from __future__ import annotations
+
+from pinui.tui.display import count, size
+from pinui.workspace import Entry
+
+__all__ = ["KIND_LABELS", "KIND_TONES", "VERDICTS", "size_in_words", "title_of"]
+
+KIND_TONES = {"json": "primary", "file": "secondary", "message": "warning"}
+KIND_LABELS = {"json": "json", "file": "file", "message": "msg"}
+VERDICTS = {
+    "verified": ("✓", "success", "verified", "the bytes hash to the CID"),
+    "unverifiable": ("?", "warning", "not provable", "the service cut the file its own way"),
+    "mismatch": ("✗", "error", "mismatch", "the bytes do not hash to the CID"),
+}
+
+
+def title_of(entry: Entry) -> str:
+    """The user's own name for it, or what it says."""
+    if entry.kind != "message" or entry.name:
+        return entry.title
+    words = (entry.excerpt or "").strip().split("\n", 1)[0]
+    if entry.direction == "received":
+        return f"from {entry.recipient} · “{words}”" if entry.recipient else f"received · “{words}”"
+    return f"to {entry.recipient} · “{words}”"
+
+
+def size_in_words(entry: Entry) -> str:
+    """Bytes of a file; characters of JSON, which is what the record counts."""
+    if entry.kind == "file":
+        return f"{count(entry.size)} bytes" if entry.size < 1000 else f"{size(entry.size)} · {count(entry.size)} bytes"
+    return f"{count(entry.size)} characters of JSON"

@@ -1,0 +1,23 @@
+"""One sentence for each thing that can go wrong, with the next step where there is one."""
+
+from __future__ import annotations
+
+from pinui.workspace.sentences import sentence_for
+from pinui.workspace.text import clean_line
+
+__all__ = ["sentence"]
+
+# Next steps that only make sense in the workbench; they stand where the error itself knows none.
+STEPS = {
+    401: "The service refuses the token: replace it in Connection (5, then r).",
+    403: "The token lacks the right for this: make one with pinFileToIPFS, pinJSONToIPFS and unpin.",
+    429: "The rate limit is reached: try again in a minute.",
+    504: "The gateway found nobody who has it: that can take a while after pinning.",
+}
+
+
+def sentence(error: BaseException) -> str:
+    """What to tell a person about this error."""
+    words, hint = sentence_for(error)
+    hint = hint or STEPS.get(getattr(error, "status", 0))
+    return clean_line(words if not hint or hint in words else f"{words} {hint}")

@@ -1,0 +1,34 @@
+"""JSON as coloured lines. A JSON string never spans lines, so each line can be read by itself, when it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+__all__ = ["JSON_TONES", "json_spans", "pretty", "safe_for_editor"]
+
+TOKEN = re.compile(
+    r"""(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<number>-?\d[\d.eE+-]*)"""
+    r"""|(?P<word>\b(?:true|false|null)\b)|(?P<other>[^"\d\-tfn]+|.)"""
+)
+JSON_TONES = {"key": "primary", "string": "string", "number": "warning", "word": "warning", "other": "muted"}
+# What a terminal could obey or a person could not see: it is written as an escape, which JSON reads back unchanged.
+UNSEEN = re.compile(
+    "[\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def json_spans(line: str) -> list[tuple[str, str]]:
+    """One line of JSON text as spans of tones."""
+    return [(match[0], JSON_TONES[match.lastgroup or "other"]) for match in TOKEN.finditer(line)]
+
+
+def pretty(value: Any) -> str:
+    """The document for reading: two spaces a level, Unicode as it is."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def safe_for_editor(text: str) -> str:
+    """JSON text in which nothing is invisible; it means the same."""
+    return UNSEEN.sub(lambda match: "".join(f"\\u{ord(unit):04x}" for unit in match[0]), text)

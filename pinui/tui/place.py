@@ -1,0 +1,142 @@
+"""What the five places share: the bars, moving between panes, work in the background, and how errors are told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker
+
+from pinui.tui.app_of import app_of
+from pinui.tui.commands import bindings
+from pinui.tui.widgets.key_bar import KeyBar
+from pinui.tui.widgets.too_small import TooSmall
+from pinui.tui.widgets.top_bar import TopBar
+
+if TYPE_CHECKING:
+    from pinui.tui.app import Pinui
+    from pinui.workspace import Workspace
+
+__all__ = ["PlaceScreen"]
+
+Result = TypeVar("Result")
+
+
+class PlaceScreen(Screen[None]):
+    """One place: a top bar, a body of panes, a line of keys."""
+
+    PLACE: ClassVar[str]
+    AUTO_FOCUS = None
+    PANES: ClassVar[tuple[str, ...]]
+    """In the order of Tab. The first has the focus on arrival: never a text field, so that digits and letters work."""
+    SECOND: ClassVar[tuple[str, ...]] = ()
+    """The panes of the second column: a small terminal shows one column at a time."""
+
+    BINDINGS = bindings("places")
+
+    @property
+    def pinui(self) -> Pinui:
+        """The app, by its own type."""
+        return app_of(self)
+
+    @property
+    def workspace(self) -> Workspace:
+        """What this machine remembers, and the client."""
+        return self.pinui.workspace
+
+    def compose(self) -> ComposeResult:
+        """Bars around the body."""
+        yield TopBar(self.PLACE)
+        yield from self.compose_body()
+        yield KeyBar()
+        yield TooSmall()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The panes."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        """Begin on the first pane."""
+        self.query_one(self.PANES[0]).focus()
+
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
+        """Coming back: what happened elsewhere shows here."""
+        self.show_status()
+        self.workspace_changed()
+
+    def show_status(self) -> None:
+        """Bring the top bar up to date."""
+        bar = self.query_one(TopBar)
+        bar.profile, bar.state, bar.fact = self.pinui.standing()
+
+    def workspace_changed(self) -> None:
+        """The history, the transfers or the status changed."""
+
+    def show_pane(self, pane: str) -> None:
+        """Focus a pane; in a small terminal, bring its column to the front."""
+        self._show_column(pane)
+        self.query_one(pane).focus()
+
+    def _show_column(self, pane: str) -> None:
+        second = pane in self.SECOND
+        if self.has_class("-second") != second:
+            self.set_class(second, "-second")
+            self.pinui.stylesheet.update(self)  # at once: what is hidden cannot take the focus
+
+    def current_pane(self) -> str:
+        """The pane that has the focus, or holds the field that has it."""
+        nodes = self.focused.ancestors_with_self if self.focused else []
+        return next((f"#{node.id}" for node in nodes if f"#{node.id}" in self.PANES), self.PANES[0])
+
+    def on_descendant_focus(self) -> None:
+        """A click or the palette moved the focus: the right column is in front."""
+        self._show_column(self.current_pane())
+
+    def action_next_pane(self) -> None:
+        """Tab moves between panes, not between the fields inside them."""
+        self._step(1)
+
+    def action_previous_pane(self) -> None:
+        """The pane before."""
+        self._step(-1)
+
+    def _step(self, step: int) -> None:
+        panes = self.PANES
+        self.show_pane(panes[(panes.index(self.current_pane()) + step) % len(panes)])
+
+    def work_on(
+        self,
+        work: Callable[[], Coroutine[Any, Any, None]],
+        group: str,
+        *,
+        exclusive: bool = True,
+        busy: Widget | None = None,
+    ) -> Worker[None]:
+        """Run `work` in the background; an error becomes a toast, and the app goes on."""
+
+        async def guarded() -> None:
+            if busy is not None:
+                busy.add_class("-busy")
+            try:
+                await work()
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001  the one place where what went wrong becomes words
+                self.pinui.tell_error(error)
+            finally:
+                if busy is not None:
+                    busy.remove_class("-busy")
+
+        return self.run_worker(
+            guarded(), group=f"{self.PLACE}.{group}", exclusive=exclusive, exit_on_error=False, name=group
+        )
+
+    async def ask(self, screen: Screen[Result]) -> Result | None:
+        """Show a dialog and wait for its answer; only from inside a worker."""
+        waiting: Awaitable[Result | None] = self.pinui.push_screen_wait(screen)
+        return await waiting

@@ -1,0 +1,124 @@
+"""What content looks like: JSON in colours, text, a picture, the entries of a folder, or bytes in hex."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from rich.cells import cell_len
+
+from pinui.tui.display import fit, right, size, wrapped
+from pinui.tui.json_text import json_spans, pretty
+from pinui.tui.pictures import half_blocks
+from pinui.tui.widgets.line_view import Line
+from pinui.workspace import DirEntry, Preview
+
+__all__ = ["CAP", "PICTURE_CAP", "Shown", "folder_lines", "is_picture", "show_bytes", "show_json"]
+
+CAP = 262_144
+"""More than this is for a pager or a file: a screen shows its beginning."""
+PICTURE_CAP = 8_000_000
+MOST_LINES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines to show, how wide the widest is, and what they are, in a word."""
+
+    lines: Sequence[Line]
+    widest: int
+    what: str
+    cut: bool = False
+
+
+class JsonLines(Sequence[Line]):
+    """The lines of a JSON text, coloured when they are looked at."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return JsonLines(self._lines[index])
+        return json_spans(self._lines[index])
+
+
+def show_json(value: object) -> Shown:
+    """A document, pretty and in colours."""
+    text = pretty(value)
+    lines = text[:CAP].split("\n")[:MOST_LINES]
+    return Shown(JsonLines(lines), max(map(len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
+
+
+def show_bytes(preview: Preview, width: int, height: int) -> Shown:
+    """Whatever the bytes turn out to be."""
+    data = preview.data
+    if not data:
+        return Shown([[("empty", "muted")]], width, "empty")
+    if is_picture(preview):
+        picture = None if preview.truncated else half_blocks(data, width, height)
+        if picture is not None:
+            return Shown(picture[0], width, picture[1])
+    text = _text(data, preview.truncated)
+    if text is None:
+        return _hex(data, preview.truncated, width)
+    if not preview.truncated and text.lstrip()[:1] in ("{", "["):
+        try:
+            return show_json(json.loads(text))
+        except (ValueError, RecursionError):
+            pass
+    lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
+    return Shown(lines[:MOST_LINES], width, "text", preview.truncated)
+
+
+def is_picture(preview: Preview) -> bool:
+    """Whether the first bytes are those of a picture."""
+    data = preview.data
+    return data.startswith((b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM")) or (
+        data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    )
+
+
+def folder_lines(entries: Sequence[DirEntry], chosen: int, width: int) -> list[Line]:
+    """The names in a folder, with the chosen one marked."""
+    lines: list[Line] = []
+    for index, entry in enumerate(entries):
+        here = index == chosen
+        number = "" if entry.size is None or entry.is_dir else size(entry.size)
+        name = fit(entry.name + ("/" if entry.is_dir else ""), max(8, width - 12))
+        tone = "bold strong" if here else "text"
+        lines.append([("▌" if here else " ", "primary"), (" " + name, tone), (right(number, 9), "muted")])
+    return lines or [[("an empty folder", "muted")]]
+
+
+def _text(data: bytes, truncated: bool) -> str | None:
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # The cap may have cut a character in two.
+        if truncated and error.start >= len(data) - 4:
+            return data[: error.start].decode("utf-8")
+        return None
+
+
+def _hex(data: bytes, truncated: bool, width: int) -> Shown:
+    columns = 16 if width >= 74 else 8
+    lines: list[Line] = []
+    for start in range(0, min(len(data), 65_536), columns):
+        row = data[start : start + columns]
+        digits = " ".join(f"{byte:02x}" for byte in row)
+        letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in row)
+        lines.append([(f"{start:06x}  ", "faint"), (digits.ljust(columns * 3), "second"), (" " + letters, "muted")])
+    widest = max(cell_len("".join(text for text, _ in line)) for line in lines if isinstance(line, list))
+    return Shown(lines, widest, "bytes", truncated or len(data) > 65_536)

@@ -1,0 +1,86 @@
+"""What can be done with an entry from any place: copy it, open it, revoke it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from pinui.tui.display import plural
+from pinui.tui.entries import title_of
+from pinui.tui.errors import sentence
+from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.prompt import Choice, Menu
+from pinui.workspace import Entry
+
+__all__ = ["browse", "copy_menu", "revoke"]
+
+
+async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = None) -> None:
+    """Ask what to copy; the CID is the first line, so `y` `y` or `y` enter copies it."""
+    from pinui.tui.json_text import pretty
+
+    address = address or entry.cid
+    link = await screen.workspace.link(address)
+    choices = [
+        Choice("y", "CID", address),
+        Choice("u", "ipfs:// URI", f"ipfs://{address}"),
+        Choice("g", "gateway URL", link),
+        Choice("n", "name", title_of(entry)),
+    ]
+    if entry.kind != "file":
+        choices.append(Choice("j", "JSON", "the whole document"))
+    chosen = await screen.ask(Menu("Copy", choices, "the original, uncut"))
+    if chosen is None:
+        return
+    texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": entry.name or title_of(entry)}
+    names = {"y": "The CID", "u": "The URI", "g": "The gateway URL", "n": "The name", "j": "The JSON"}
+    if chosen == "j":
+        record = await screen.workspace.history.record(entry.id)
+        data = None if record is None else record.data
+        texts["j"] = pretty(data)
+    screen.pinui.copy(texts[chosen], names[chosen])
+
+
+async def browse(screen: PlaceScreen, address: str) -> None:
+    """Open the gateway's page in the browser, or say where it is."""
+    import webbrowser
+
+    link = await screen.workspace.link(address)
+    opened = await asyncio.to_thread(webbrowser.open, link)
+    screen.pinui.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
+
+
+async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
+    """Ask, then revoke each; what failed comes back with its reason."""
+    from pinui.tui.screens.confirm import revoke_question
+
+    workspace = screen.workspace
+    pinned = [entry for entry in entries if entry.revoked_at is None]
+    if not pinned:
+        screen.pinui.tell("Nothing to revoke here: it is revoked already.", warning=True)
+        return {}
+    once = {entry.cid: entry for entry in pinned}
+    sharing = sum([await workspace.history.shared_rows(cid, entry.profile) for cid, entry in once.items()]) - len(
+        pinned
+    )
+    question = revoke_question(pinned, [title_of(entry) for entry in pinned], max(0, sharing))
+    if not await screen.ask(question):
+        return {}
+    failed: dict[int, str] = {}
+    already = 0
+    for cid, entry in once.items():
+        try:
+            result = await workspace.revoke(cid)
+        except Exception as error:  # noqa: BLE001  one that fails must not stop the rest; its reason is shown
+            failed[entry.id] = sentence(error)
+        else:
+            already += not result.was_pinned
+    done = len(once) - len(failed)
+    if done:
+        note = f" {already} had been unpinned before." if already else ""
+        screen.pinui.tell(f"Revoked {plural(done, 'pin')}.{note}")
+    if failed:
+        first = next(iter(failed.values()))
+        more = f" ({plural(len(failed), 'pin')} failed; they stay marked)" if len(entries) > 1 else ""
+        screen.pinui.notify(f"Not revoked: {first}{more}", severity="error", timeout=8, markup=False)
+    return failed

@@ -1,0 +1,1 @@
+"""The places, the wizard and the dialogs."""

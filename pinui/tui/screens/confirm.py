@@ -1,0 +1,125 @@
+"""Questions with a consequence. They start on Cancel, and the key that opened them does not confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Button
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import fit, plural, right, size
+from pinui.tui.screens.dialog import Dialog, buttons, say
+from pinui.tui.widgets.key_bar import KeyBar
+from pinui.tui.widgets.line_view import Line, LineView
+from pinui.workspace import Entry
+
+__all__ = ["Confirm", "forget_question", "leave_question", "overwrite_question", "remove_question", "revoke_question"]
+
+MOST_ROWS = 8
+
+
+class Confirm(Dialog[bool]):
+    """A question, what it is about, what follows from it, and two buttons."""
+
+    AUTO_FOCUS = "#no"
+    BINDINGS = bindings("confirm")
+
+    def __init__(
+        self, title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__()
+        self.texts = title, question, consequence, yes
+        self.rows = rows
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        title, question, consequence, yes = self.texts
+        with Vertical(classes="dialog") as box:
+            box.border_title = title
+            yield say(question, "question")
+            if self.rows:
+                yield LineView(id="rows")
+            yield say(consequence)
+            yield buttons(("no", "Cancel", ""), ("yes", f"{yes} (R)", "danger"))
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Lay out the rows."""
+        if self.rows:
+            view = self.query_one("#rows", LineView)
+            view.can_focus = False
+            view.styles.height = min(MOST_ROWS, len(self.rows)) + 1
+            self.call_after_refresh(self._fill, view)
+
+    def _fill(self, view: LineView) -> None:
+        width = view.content_width
+        shown = self.rows if len(self.rows) <= MOST_ROWS else self.rows[: MOST_ROWS - 1]
+        lines: list[Line] = [
+            [("  • ", "warning"), (fit(name, width - 16), "text"), (right(fact, 10), "muted")] for name, fact in shown
+        ]
+        if len(shown) < len(self.rows):
+            lines.append([(f"    and {len(self.rows) - len(shown):,} more", "muted")])
+        view.show_lines(lines)
+
+    def action_yes(self) -> None:
+        """The capital letter says yes, wherever the focus is."""
+        self.dismiss(True)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Either button closes the dialog."""
+        self.dismiss(event.button.id == "yes")
+
+
+def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int) -> Confirm:
+    """Before pins are revoked: how many, how large, and who shares them."""
+    number, total = len(entries), size(sum(entry.size for entry in entries))
+    question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
+    what = "them" if number > 1 else "it"
+    consequence = (
+        f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
+        "This can't be undone from here."
+    )
+    if sharing:
+        share = "shares" if sharing == 1 else "share"
+        others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
+        consequence += f"\n\n{others} and will be revoked too."
+    rows = [(title, size(entry.size)) for title, entry in zip(titles, entries, strict=True)]
+    return Confirm("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
+
+
+def forget_question(number: int) -> Confirm:
+    """Before rows leave the history."""
+    return Confirm(
+        "Forget",
+        f"Forget {plural(number, 'row')} of the history?",
+        "This machine no longer knows about them. What is pinned stays pinned: revoke it first if it should go.",
+        "Forget",
+    )
+
+
+def leave_question(running: int) -> Confirm:
+    """Before leaving with transfers under way."""
+    are = "is" if running == 1 else "are"
+    return Confirm(
+        "Quit",
+        f"{plural(running, 'transfer')} {are} not done. Quit all the same?",
+        "Uploads stop where they are and are not pinned; downloads leave no partial file behind.",
+        "Quit",
+    )
+
+
+def overwrite_question(path: str) -> Confirm:
+    """Before a file is replaced."""
+    return Confirm("Overwrite", f"{path} is there already. Replace it?", "The old contents are lost.", "Replace")
+
+
+def remove_question(name: str) -> Confirm:
+    """Before a profile goes."""
+    return Confirm(
+        "Remove",
+        f"Remove the profile {name}?",
+        "Its addresses and its token are removed from this machine. Pins and history stay.",
+        "Remove",
+    )

@@ -1,0 +1,309 @@
+"""Connection: the profiles, and what is known about each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from statistics import median
+from urllib.parse import urlsplit
+
+from textual import on
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import ago, count, day, plural, size, wrapped
+from pinui.tui.errors import sentence
+from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.prompt import Choice, Menu, Prompt
+from pinui.tui.widgets.fields import pane_title
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Lines, LineView
+from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
+from pinui.workspace import Credential, Profile, Query
+
+__all__ = ["ConnectionScreen"]
+
+LABEL = 17
+BARS = "▁▂▃▄▅▆▇█"
+ORIGINS = {
+    "environment": "from PINUI_TOKEN in the environment",
+    "session": "in memory, for this run only",
+    "node": "the node makes its own",
+}
+KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
+
+
+class ProfileList(TwoLineList):
+    """The services to choose from."""
+
+    BINDINGS = bindings("connection")
+
+
+class ConnectionScreen(PlaceScreen):
+    """Profiles at the left, facts at the right."""
+
+    PLACE = "connection"
+    CSS_PATH = "connection.tcss"
+    PANES = ("#profiles", "#facts")
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Two columns."""
+        with Horizontal(classes="body"):
+            yield ProfileList(id="profiles")
+            yield LineView(id="facts", classes="pane")
+
+    def on_mount(self) -> None:
+        """Titles."""
+        pane_title(self.profiles, "Profiles")
+        super().on_mount()
+
+    @property
+    def profiles(self) -> ProfileList:
+        """The list."""
+        return self.query_one(ProfileList)
+
+    @property
+    def chosen(self) -> Profile:
+        """The profile under the cursor."""
+        current = self.profiles.current
+        name = current.id if current else self.workspace.profile.name
+        used = self.workspace.profile
+        return used if name == used.name else self.workspace.profiles.get(name)
+
+    # -- showing ------------------------------------------------------------------------------------------------
+
+    def workspace_changed(self) -> None:
+        """A test ended, a profile came or went."""
+        self.work_on(self._reload, "reload")
+
+    async def _reload(self, select: str | None = None) -> None:
+        used = self.workspace.profile
+        profiles = await asyncio.to_thread(self.workspace.profiles.list)
+        if used.name not in [profile.name for profile in profiles]:
+            profiles.insert(0, used)
+        items = [self._item(profile, used.name) for profile in profiles]
+        first = None if self.profiles.items else used.name
+        self.profiles.show_items(items, select or first)
+        await self._show_facts()
+
+    def _item(self, profile: Profile, used: str) -> TwoLines:
+        below = urlsplit(profile.api_url or "").netloc or "embedded node"
+        state, tone = self._state(profile)
+        if profile.name == used:
+            below += " · in use"
+        return TwoLines(profile.name, profile.name, state, below, tone)
+
+    def _state(self, profile: Profile) -> tuple[str, str]:
+        tests = self.pinui.tests.get(profile.name)
+        if not tests:
+            return "○ not tested", "muted"
+        if tests[-1].ok:
+            return ("● ready" if profile.preset == "local" else "● connected"), "success"
+        status = getattr(tests[-1].error, "status", None)
+        return ("✗ refused" if status in (401, 403) else "✗ unreachable"), "error"
+
+    @on(ItemList.Moved, "#profiles")
+    def _moved(self) -> None:
+        self.work_on(self._show_facts, "facts")
+
+    async def _show_facts(self) -> None:
+        profile = self.chosen
+        view = self.query_one("#facts", LineView)
+        lines: Lines = [*self._verdict(profile, view.content_width), []]
+        for label, text in await self._addresses(profile):
+            lines.append([(label.ljust(LABEL), "muted"), (text, "text")])
+        lines += await self._holdings(profile)
+        lines += self._latency(profile)
+        view.show_lines(lines, keep=True)
+        pane_title(view, profile.name, KINDS[profile.preset])
+        self.refresh_bindings()
+
+    def _verdict(self, profile: Profile, width: int) -> Lines:
+        tests = self.pinui.tests.get(profile.name)
+        if not tests:
+            return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
+        if tests[-1].ok:
+            return [[("✓ Connected  ", "bold success"), ("the service accepts the token", "muted")]]
+        words = sentence(tests[-1].error) if tests[-1].error else "no answer"
+        return [[("✗ Not connected", "bold error")], *([(line, "text")] for line in wrapped(words, width))]
+
+    async def _addresses(self, profile: Profile) -> list[tuple[str, str]]:
+        used = profile.name == self.workspace.profile.name
+        if used:
+            api, gateway = await self.workspace.api_url(), await self.workspace.gateway_url()
+        else:
+            api = profile.api_url or "known once the node runs"
+            gateway = profile.gateway_url or "known once the node runs"
+        facts = [("API", api), ("Gateway", gateway)]
+        facts += [("Also read from", other) for other in profile.gateways]
+        if profile.preset != "local":
+            facts.append(("Token", self._token(await self.workspace.credentials.read(profile.name))))
+        else:
+            facts.append(("Token", ORIGINS["node"]))
+        tests = self.pinui.tests.get(profile.name)
+        if tests:
+            when = self.pinui.tested_at.get(profile.name, 0)
+            facts.append(
+                ("Last test", f"{ago(int(when * 1000), self.pinui.clock())} · {tests[-1].milliseconds:.0f} ms")
+            )
+        return facts
+
+    def _token(self, credential: Credential) -> str:
+        if credential.origin == "none":
+            return credential.trouble or "none yet · r enters one"
+        words = ORIGINS.get(credential.origin, "in the OS keyring")
+        if credential.expires_at is not None:
+            ends = int(credential.expires_at.timestamp() * 1000)
+            now = self.pinui.clock()
+            over = credential.expires_at < datetime.fromtimestamp(now, UTC)
+            words += f" · {'ended' if over else 'ends'} {day(ends, now)}"
+        return words if not credential.trouble else f"{words}: {credential.trouble}"
+
+    async def _holdings(self, profile: Profile) -> Lines:
+        totals, history = self.pinui.totals.get(profile.name), self.workspace.history
+        records = await history.count(Query(profile=profile.name))
+        revoked = await history.count(Query(profile=profile.name, revoked=True))
+        lines: Lines = [[]]
+        if totals:
+            held = f"{plural(totals.pins, 'pin')} · {size(totals.bytes)}"
+            lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
+        known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
+        lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
+        return lines
+
+    def _latency(self, profile: Profile) -> Lines:
+        times = [test.milliseconds for test in self.pinui.tests.get(profile.name, []) if test.ok][-20:]
+        if len(times) < 2:
+            return []
+        top = max(times) or 1
+        bars = "".join(BARS[min(7, int(value / top * 7.99))] for value in times)
+        return [
+            [],
+            [(f"latency, last {len(times)} tests", "muted")],
+            [(bars, "primary"), (f"   median {median(times):.0f} ms", "muted")],
+        ]
+
+    # -- acting -------------------------------------------------------------------------------------------------
+
+    @on(ItemList.Chosen, "#profiles")
+    def action_use(self) -> None:
+        """Use the profile under the cursor."""
+        name = self.chosen.name
+        if name == self.workspace.profile.name:
+            self.pinui.tell(f"{name} is in use already.")
+        else:
+            self.work_on(lambda: self.pinui.switch(name), "use", exclusive=False)
+
+    def action_test(self) -> None:
+        """Ask now."""
+        self.work_on(self._test, "test", busy=self.query_one("#facts"))
+
+    async def _test(self) -> None:
+        profile = self.chosen
+        pane_title(self.query_one("#facts"), profile.name, "asking …")
+        result = await self.pinui.test(None if profile.name == self.workspace.profile.name else profile)
+        await self._reload()
+        if not result.ok and result.error is not None:
+            self.pinui.tell_error(result.error)
+
+    def action_add(self) -> None:
+        """The wizard."""
+        self.work_on(self._add, "add")
+
+    async def _add(self) -> None:
+        from pinui.tui.screens.wizard import Wizard
+
+        name = await self.ask(Wizard())
+        if name:
+            await self._reload(name)
+
+    def action_edit(self) -> None:
+        """The addresses."""
+        self.work_on(self._edit, "edit")
+
+    async def _edit(self) -> None:
+        profile = self.chosen
+        if profile.preset == "local":
+            self.pinui.tell("The embedded node has nothing to set.", warning=True)
+            return
+        api = await self.ask(Prompt("Edit", f"API address of {profile.name}", profile.api_url or ""))
+        if not api:
+            return
+        gateway = await self.ask(Prompt("Edit", f"Gateway address of {profile.name}", profile.gateway_url or ""))
+        if gateway is None:
+            return
+        from pinui.workspace.profiles import check_url
+
+        changed = replace(
+            profile,
+            api_url=check_url(api, what="API address"),
+            gateway_url=check_url(gateway, what="gateway address") if gateway else None,
+        )
+        await asyncio.to_thread(self.workspace.profiles.save, changed)
+        if profile.name == self.workspace.profile.name:
+            await self.pinui.switch(profile.name)
+        self.pinui.tests.pop(profile.name, None)
+        await self._reload()
+
+    def action_replace_token(self) -> None:
+        """A new token, unseen."""
+        self.work_on(self._replace_token, "token")
+
+    async def _replace_token(self) -> None:
+        from pinui.sdk.secret import Secret
+        from pinui.workspace.credentials import tidy
+
+        profile = self.chosen
+        if profile.preset == "local":
+            self.pinui.tell("The embedded node makes its own token.", warning=True)
+            return
+        note = "It goes to the OS keyring, never to a file, and is never shown."
+        secret = Secret(
+            tidy(await self.ask(Prompt("Token", f"New token for {profile.name}", note=note, password=True)) or "")
+        )
+        if not secret:
+            return
+        kept = await self.workspace.credentials.save(profile.name, secret)
+        self.pinui.tell(
+            f"Kept {ORIGINS.get(kept.origin, 'in the OS keyring')}. {kept.trouble or ''}", warning=bool(kept.trouble)
+        )
+        self.pinui.tests.pop(profile.name, None)
+        if profile.name == self.workspace.profile.name:
+            await self.pinui.switch(profile.name)
+        await self._reload()
+
+    def action_remove(self) -> None:
+        """Ask, then remove."""
+        self.work_on(self._remove, "remove")
+
+    async def _remove(self) -> None:
+        from pinui.tui.screens.confirm import remove_question
+
+        profile = self.chosen
+        if await self.ask(remove_question(profile.name)):
+            if profile.name == self.workspace.profile.name:
+                await self.pinui.switch("local")
+            await asyncio.to_thread(self.workspace.profiles.remove, profile.name)
+            await self.workspace.credentials.delete(profile.name)
+            await self._reload(self.workspace.profile.name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The embedded node can't be edited or removed."""
+        if self.is_mounted and action in ("edit", "replace_token", "remove"):
+            return True if self.chosen.preset != "local" else None
+        return super().check_action(action, parameters)
+
+    def action_copy(self) -> None:
+        """An address."""
+        self.work_on(self._copy, "copy")
+
+    async def _copy(self) -> None:
+        addresses = (await self._addresses(self.chosen))[:2]
+        choices = [Choice(key, label, text) for key, (label, text) in zip("yg", addresses, strict=True)]
+        chosen = await self.ask(Menu("Copy", choices))
+        for choice in choices:
+            if choice.key == chosen:
+                self.pinui.copy(choice.fact, choice.name)

@@ -1,0 +1,46 @@
+"""What dialogs share: a box in the middle, esc closes it, the app stays dimmed behind."""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+from textual import events
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from pinui.tui.commands import bindings
+from pinui.workspace.text import clean, clean_line
+
+__all__ = ["Dialog", "buttons", "say"]
+
+Answer = TypeVar("Answer")
+
+
+class Dialog(ModalScreen[Answer]):
+    """A question. Esc is always the harmless answer."""
+
+    BINDINGS = bindings("dialog")
+
+    def action_cancel(self) -> None:
+        """Close, change nothing."""
+        self.dismiss(None)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the box closes it."""
+        if event.widget is self:
+            self.action_cancel()
+
+
+def say(text: str, classes: str = "say") -> Static:
+    """A paragraph; the text may come from anywhere."""
+    return Static(Content(clean(text)), classes=classes, markup=False)
+
+
+def buttons(*choices: tuple[str, str, str]) -> Horizontal:
+    """A row of buttons: id, label, classes."""
+    made = [
+        Button(cast("str", Content(clean_line(label))), id=name, classes=classes) for name, label, classes in choices
+    ]
+    return Horizontal(*made, classes="buttons")

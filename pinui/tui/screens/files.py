@@ -1,0 +1,231 @@
+"""Files: pick some to upload, fetch one by its CID, and watch them go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import plural, size
+from pinui.tui.errors import sentence
+from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.dialog import say
+from pinui.tui.screens.prompt import Prompt
+from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.widgets.file_browser import FileBrowser, read_folder
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.transfer_list import TransferList, tally
+
+__all__ = ["FilesScreen"]
+
+
+class DownloadField(Field):
+    """What to fetch, or where to put it."""
+
+    BINDINGS = bindings("download")
+
+
+class FilesScreen(PlaceScreen):
+    """Upload, Download, Transfers."""
+
+    PLACE = "files"
+    CSS_PATH = "files.tcss"
+    PANES = ("#browser", "#download", "#transfers")
+    SECOND = ("#download",)
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The browser and the download above, the transfers below."""
+        with Vertical(classes="body"):
+            with Horizontal(id="above"):
+                yield FileBrowser(Path.cwd())
+                with FieldPane(id="download", classes="pane second"):
+                    yield say("CID or URL")
+                    yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
+                    yield say("Save as", "say later")
+                    yield DownloadField(placeholder="a file or a folder", id="target")
+                    yield say("✓ checked against the CID before it gets its name", "say later")
+            yield TransferList()
+
+    def on_mount(self) -> None:
+        """Titles, and the folder we are in."""
+        pane_title(self.query_one("#browser"), "Upload")
+        pane_title(self.query_one("#download"), "Download", "enter to fill in")
+        pane_title(self.query_one("#transfers"), "Transfers")
+        super().on_mount()
+        self.read(self.browser.folder)
+
+    @property
+    def browser(self) -> FileBrowser:
+        """The file browser."""
+        return self.query_one(FileBrowser)
+
+    @property
+    def transfers(self) -> TransferList:
+        """The list below."""
+        return self.query_one(TransferList)
+
+    def workspace_changed(self) -> None:
+        """How far are they?"""
+        transfers = self.workspace.transfers.all
+        self.transfers.show_transfers(transfers)
+        pane_title(self.transfers, "Transfers", tally(transfers))
+        self.refresh_bindings()
+
+    # -- upload -------------------------------------------------------------------------------------------------
+
+    @on(FileBrowser.Wanted)
+    def _wanted(self, event: FileBrowser.Wanted) -> None:
+        self.read(event.folder)
+
+    def read(self, folder: Path) -> None:
+        """Read a folder in the background."""
+        self.work_on(lambda: self._read(folder), "folder")
+
+    async def _read(self, folder: Path) -> None:
+        browser = self.browser
+        try:
+            rows = await asyncio.to_thread(read_folder, folder, browser.hidden)
+        except OSError as error:
+            browser.show_rows(folder, [], sentence(error).split(": ", 1)[-1])
+        else:
+            browser.show_rows(folder, rows)
+        self._marked()
+
+    @on(FileBrowser.Marked)
+    def _marked(self) -> None:
+        marked = self.browser.marked
+        fact = (
+            f"{len(marked)} marked · {size(sum(marked.values()))} · u uploads"
+            if marked
+            else "space marks · p types a path"
+        )
+        pane_title(self.browser, "Upload", fact)
+
+    @on(ItemList.Chosen, "#browser")
+    def _open(self) -> None:
+        self.browser.action_open()
+
+    def action_upload(self) -> None:
+        """Queue what is marked, or what is under the cursor."""
+        browser = self.browser
+        paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
+        for path in paths:
+            self.workspace.transfers.upload(path)
+        browser.marked.clear()
+        browser.refresh()
+        self._marked()
+        if paths:
+            self.pinui.tell(f"Uploading {plural(len(paths), 'item')}. It goes on wherever you are.")
+
+    def action_type_path(self) -> None:
+        """Go to a path, or mark the file it names."""
+        self.work_on(self._type_path, "path")
+
+    async def _type_path(self) -> None:
+        note = "A folder is opened, a file is marked."
+        typed = await self.ask(Prompt("Path", "Type or paste a path", placeholder="~/Pictures", note=note))
+        if not typed:
+            return
+        path = Path(typed.strip("\"'")).expanduser()  # noqa: ASYNC240  reads no disk
+        path = await asyncio.to_thread(path.absolute)
+        if await asyncio.to_thread(path.is_dir):
+            await self._read(path)
+            return
+        status = await asyncio.to_thread(path.stat)
+        self.browser.marked[path] = status.st_size
+        await self._read(path.parent)
+        self.browser.cursor = next((i for i, row in enumerate(self.browser.rows, 1) if row.path == path), 0)
+
+    # -- download -----------------------------------------------------------------------------------------------
+
+    def action_download(self) -> None:
+        """Type a CID."""
+        self.show_pane("#download")
+        self.query_one("#address").focus()
+
+    def prepare_download(self, address: str, name: str) -> None:
+        """From another place: the CID is known, the file's name perhaps."""
+        self.show_pane("#download")
+        self.query_one("#address", Field).set_text(address)
+        self.work_on(lambda: self._propose(address, name), "propose")
+
+    @on(Input.Submitted, "#address")
+    def _addressed(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.work_on(lambda: self._propose(event.value.strip(), ""), "propose")
+
+    async def _propose(self, address: str, name: str) -> None:
+        name = name or await self.workspace.name_for(address)
+        folder = Path.home() / "Downloads"
+        if not await asyncio.to_thread(folder.is_dir):
+            folder = Path.cwd()
+        target = self.query_one("#target", Field)
+        shown = str(folder / Path(name).name)
+        target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
+        target.focus()
+
+    @on(Input.Submitted, "#target")
+    def _download(self) -> None:
+        self.work_on(self._start_download, "download", exclusive=False)
+
+    async def _start_download(self) -> None:
+        from pinui.sdk.address import Address
+        from pinui.tui.screens.confirm import overwrite_question
+
+        address, target = self.query_one("#address", Field), self.query_one("#target", Field)
+        if not address.value.strip() or not target.value.strip():
+            self.pinui.tell("A CID and a place to save it are needed.", warning=True)
+            return
+        Address.parse(address.value)  # says at once what is wrong with it
+        path = Path(target.value.strip()).expanduser()  # noqa: ASYNC240  reads no disk
+        if await asyncio.to_thread(path.is_dir):
+            path = path / await self.workspace.name_for(address.value.strip())
+        there = await asyncio.to_thread(path.exists)
+        if there and not await self.ask(overwrite_question(str(path))):
+            return
+        self.workspace.transfers.download(address.value.strip(), path, overwrite=there)
+        address.value = target.value = ""
+        self.show_pane("#transfers")
+
+    # -- transfers ----------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what this row can do."""
+        transfer = self.transfers.current if self.is_mounted else None
+        if action == "cancel_transfer":
+            return True if transfer is not None and not transfer.has_ended else None
+        if action == "retry_transfer":
+            return True if transfer is not None and transfer.state in ("failed", "cancelled") else None
+        if action == "copy":
+            return True if transfer is not None and transfer.cid else None
+        return super().check_action(action, parameters)
+
+    @on(ItemList.Moved, "#transfers")
+    def _moved(self) -> None:
+        self.refresh_bindings()
+
+    def action_cancel_transfer(self) -> None:
+        """Stop it."""
+        if self.transfers.current is not None:
+            self.workspace.transfers.cancel(self.transfers.current.id)
+
+    def action_retry_transfer(self) -> None:
+        """Once more."""
+        if self.transfers.current is not None:
+            self.workspace.transfers.retry(self.transfers.current.id)
+
+    def action_clear_ended(self) -> None:
+        """A tidy list."""
+        self.workspace.transfers.clear_ended()
+
+    def action_copy(self) -> None:
+        """The CID of the transfer."""
+        transfer = self.transfers.current
+        if transfer is not None and transfer.cid:
+            self.pinui.copy(transfer.cid, "The CID")

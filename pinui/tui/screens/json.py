@@ -1,0 +1,302 @@
+"""JSON: write and store a document at the left, fetch and read one at the right."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import count, short_cid
+from pinui.tui.json_text import pretty, safe_for_editor
+from pinui.tui.place import PlaceScreen
+from pinui.tui.preview import show_json
+from pinui.tui.screens.prompt import Choice, Menu, Prompt
+from pinui.tui.widgets.editor import JsonEditor
+from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.json_tree import JsonTree
+from pinui.tui.widgets.line_view import LineView
+
+__all__ = ["JsonScreen"]
+
+PAUSE = 0.15
+LARGEST = 10_000_000
+"""The hosted service takes no JSON beyond 10 MB; an editor is no place for more anyway."""
+
+
+class StorePane(FieldPane, inherit_bindings=False):
+    """The pane around the editor."""
+
+    BINDINGS = bindings("store", "field")
+
+
+class AddressField(Field):
+    """A CID or URL to retrieve."""
+
+    BINDINGS = bindings("retrieve")
+
+
+class DocumentText(LineView):
+    """The retrieved document as text."""
+
+    BINDINGS = bindings("document")
+
+
+class JsonScreen(PlaceScreen):
+    """Store and Retrieve."""
+
+    PLACE = "json"
+    CSS_PATH = "json.tcss"
+    PANES = ("#store", "#retrieve", "#document")
+    SECOND = ("#retrieve", "#document", "#document-text")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.valid: object = None
+        self.is_valid = False
+        self.retrieved: Any = None
+        self.address = ""
+        self._pause: Timer | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Two columns."""
+        with Horizontal(classes="body"):
+            with StorePane(id="store", classes="pane first"):
+                yield JsonEditor(id="editor")
+            with Vertical(id="right", classes="second"):
+                with FieldPane(id="retrieve", classes="pane"):
+                    yield AddressField(placeholder="a CID, or a URL that contains /ipfs/", id="address")
+                yield JsonTree()
+                yield DocumentText(id="document-text", classes="pane")
+
+    def on_mount(self) -> None:
+        """Titles and a first word in each pane."""
+        pane_title(self.query_one("#store"), "Store", "enter to write · public once stored")
+        pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
+        self.query_one(JsonTree).show_notes(
+            [[("What you retrieve appears here,", "muted")], [("checked against its CID.", "muted")]]
+        )
+        self._title_document()
+        super().on_mount()
+
+    @property
+    def editor(self) -> JsonEditor:
+        """The editor."""
+        return self.query_one(JsonEditor)
+
+    def _title_document(self) -> None:
+        fact = ("text · t tree" if self.has_class("-text") else "tree · t text") if self.address else ""
+        for pane in ("#document", "#document-text"):
+            pane_title(self.query_one(pane), "Document", fact)
+
+    # -- store --------------------------------------------------------------------------------------------------
+
+    @on(TextArea.Changed, "#editor")
+    def _typed(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE, lambda: self.work_on(self._validate, "validate"))
+
+    async def _validate(self) -> None:
+        from pinui.ipfs.jsontext import NotJSON, parse, stringify, utf16_length
+
+        text, pane = self.editor.text, self.query_one("#store")
+        self.is_valid = False
+        pane.remove_class("-wrong")
+        if not text.strip():
+            pane_title(pane, "Store", "empty · public once stored")
+            return
+        try:
+            value = await asyncio.to_thread(parse, text)
+            stored = await asyncio.to_thread(stringify, value)
+        except NotJSON as error:
+            pane.add_class("-wrong")
+            place = "" if error.path == "$" else f" at {error.path}"
+            pane_title(pane, "Store", f"{error.reason}{place}")
+            return
+        self.valid, self.is_valid = value, True
+        pane_title(pane, "Store", f"valid · {count(utf16_length(stored))} characters · public once stored")
+
+    def action_store(self) -> None:
+        """Store what is in the editor."""
+        self.work_on(self._store, "store", exclusive=False, busy=self.query_one("#store"))
+
+    async def _store(self) -> None:
+        await self._validate()
+        if not self.is_valid:
+            empty = not self.editor.text.strip()
+            self.pinui.tell(
+                "Write some JSON first." if empty else "This is not JSON yet: the border says where.", warning=True
+            )
+            return
+        entry = await self.workspace.store(self.valid)
+        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. 1 shows it in Pins, y there copies the CID.")
+
+    def action_load_file(self) -> None:
+        """Read a file into the editor."""
+        self.work_on(self._load_file, "load")
+
+    async def _load_file(self) -> None:
+        name = await self.ask(Prompt("Load", "Which JSON file?", placeholder="~/data.json"))
+        if name:
+            path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+            if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
+                self.pinui.tell("That file is larger than 10 MB: upload it as a file instead (3).", warning=True)
+                return
+            text = await asyncio.to_thread(path.read_text, "utf-8-sig")
+            self._edit(text)
+
+    def _edit(self, text: str) -> None:
+        self.editor.load_text(safe_for_editor(text))
+        self.show_pane("#store")
+
+    def action_external_editor(self) -> None:
+        """The text in $EDITOR."""
+        self.work_on(self._external_editor, "editor")
+
+    async def _external_editor(self) -> None:
+        command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+        with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+            path = Path(folder) / "document.json"
+            await asyncio.to_thread(path.write_text, self.editor.text, "utf-8")
+            with self.pinui.suspend():
+                done = subprocess.run([*command, str(path)], check=False)  # noqa: S603, ASYNC221  the app is suspended
+            if done.returncode:
+                self.pinui.tell(f"{command[0]} ended with {done.returncode}: the text is as it was.", warning=True)
+            else:
+                self._edit(await asyncio.to_thread(path.read_text, "utf-8"))
+
+    # -- retrieve -----------------------------------------------------------------------------------------------
+
+    @on(Input.Submitted, "#address")
+    def _submitted(self) -> None:
+        self.work_on(self._retrieve, "retrieve", busy=self.query_one("#document"))
+
+    async def _retrieve(self) -> None:
+        address = self.query_one("#address", Field).value.strip()
+        if not address:
+            return
+        tree = self.query_one(JsonTree)
+        tree.show_notes([[("fetching …", "muted")]])
+        began = time.perf_counter()
+        try:
+            value = await self.workspace.retrieve(address)
+        except Exception as error:
+            from pinui.tui.display import wrapped
+            from pinui.tui.errors import sentence
+
+            lines = wrapped(sentence(error), max(20, tree.list_width - 1))
+            tree.show_notes([[(line, "error")] for line in lines])
+            self.address, self.retrieved = "", None
+            self._title_document()
+            if not isinstance(error, (ValueError, OSError)) and not hasattr(error, "hint"):
+                raise
+            return
+        took = (time.perf_counter() - began) * 1000
+        self.address, self.retrieved = address, value
+        tree.show_value(value)
+        shown = await asyncio.to_thread(show_json, value)
+        self.query_one("#document-text", LineView).show_lines(shown.lines, widest=shown.widest)
+        self._title_document()
+        host = urlsplit(await self.workspace.gateway_url()).hostname or ""
+        pane_title(self.query_one("#retrieve"), "Retrieve", f"{took:.0f} ms from {host}")
+        self.show_pane("#document-text" if self.has_class("-text") else "#document")
+
+    @on(ItemList.Chosen, "#document")
+    def action_fold(self) -> None:
+        """Fold or unfold."""
+        self.query_one(JsonTree).toggle()
+
+    def action_fold_all(self) -> None:
+        """Everything at once."""
+        self.query_one(JsonTree).toggle_all()
+
+    def action_toggle_text(self) -> None:
+        """Tree or text."""
+        self.toggle_class("-text")
+        self.pinui.stylesheet.update(self)
+        self._title_document()
+        self.query_one("#document-text" if self.has_class("-text") else "#document").focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a document there is nothing to fold, copy or save."""
+        if action in ("fold", "fold_all"):
+            return bool(self.address) and not self.has_class("-text")
+        if action in ("toggle_text", "copy", "save", "edit_as_new"):
+            return True if self.address else None
+        return super().check_action(action, parameters)
+
+    def current_pane(self) -> str:
+        """The text is the document in another shape."""
+        if self.focused is not None and self.focused.id == "document-text":
+            return "#document"
+        return super().current_pane()
+
+    def show_pane(self, pane: str) -> None:
+        """The document in the shape that is shown."""
+        super().show_pane("#document-text" if pane == "#document" and self.has_class("-text") else pane)
+
+    def action_copy(self) -> None:
+        """A value, a path, the document or the CID."""
+        self.work_on(self._copy, "copy")
+
+    async def _copy(self) -> None:
+        row = self.query_one(JsonTree).current
+        if row is None:
+            return
+        value = row.value if isinstance(row.value, str) else pretty(row.value)
+        choices = [
+            Choice("y", "value", value[:200]),
+            Choice("p", "path", row.path),
+            Choice("j", "document", "all of it, as JSON"),
+            Choice("c", "CID", self.address),
+        ]
+        chosen = await self.ask(Menu("Copy", choices, "the original, uncut"))
+        texts = {"y": value, "p": row.path, "j": pretty(self.retrieved), "c": self.address}
+        names = {"y": "The value", "p": "The path", "j": "The document", "c": "The CID"}
+        if chosen:
+            self.pinui.copy(texts[chosen], names[chosen])
+
+    def action_save(self) -> None:
+        """Write the document to a file."""
+        self.work_on(self._save, "save")
+
+    async def _save(self) -> None:
+        from pinui.tui.screens.confirm import overwrite_question
+
+        name = await self.ask(Prompt("Save", "Save the document as", "document.json"))
+        if not name:
+            return
+        path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+        if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(str(path))):
+            return
+        await asyncio.to_thread(_write, path, pretty(self.retrieved) + "\n")
+        self.pinui.tell(f"Saved as {path}.")
+
+    def action_edit_as_new(self) -> None:
+        """The document goes into the editor."""
+        self._edit(pretty(self.retrieved))
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing: beside its place first, then renamed."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

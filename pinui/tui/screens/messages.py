@@ -1,0 +1,281 @@
+"""Messages: recipients at the left, what was sent to and filed under each at the right, and a line to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import age, short_cid
+from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.prompt import Prompt
+from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line
+from pinui.tui.widgets.thread import Thread
+from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
+from pinui.workspace import Entry, Query
+
+__all__ = ["MessagesScreen"]
+
+RECEIVED = "\0received"
+"""The item for messages that nobody has filed yet; no recipient can be called that."""
+MOST = 300
+PUBLIC = "stored in public, delivered by nobody: pass the CID on with y"
+
+
+class RecipientList(TwoLineList):
+    """Who was written to."""
+
+    BINDINGS = bindings("recipients")
+
+
+class WriteLine(Field):
+    """The line to write."""
+
+    BINDINGS = bindings("line")
+
+
+class MessagesScreen(PlaceScreen):
+    """Recipients, a thread, a line."""
+
+    PLACE = "messages"
+    CSS_PATH = "messages.tcss"
+    PANES = ("#recipients", "#thread", "#line")
+    SECOND = ("#thread", "#line")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new: list[str] = []
+        self.select: str | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Two columns; the line below the thread."""
+        with Horizontal(classes="body"):
+            yield RecipientList(id="recipients")
+            with Vertical(id="right", classes="second"):
+                yield Thread(self.pinui.clock)
+                with FieldPane(id="line", classes="pane"):
+                    yield WriteLine(id="words")
+
+    def on_mount(self) -> None:
+        """Titles."""
+        pane_title(self.recipients, "Recipients")
+        self.recipients.notes = [
+            [("Nobody yet.", "bold strong")],
+            [],
+            [("n ", "bold primary"), ("writes to somebody", "muted")],
+            [("v ", "bold primary"), ("reads by CID", "muted")],
+        ]
+        self._title()
+        super().on_mount()
+
+    @property
+    def recipients(self) -> RecipientList:
+        """The list at the left."""
+        return self.query_one(RecipientList)
+
+    @property
+    def thread(self) -> Thread:
+        """The messages."""
+        return self.query_one(Thread)
+
+    @property
+    def recipient(self) -> str | None:
+        """Whom the thread is about; None for what is not filed."""
+        current = self.recipients.current
+        return None if current is None or current.id == RECEIVED else current.id
+
+    def _title(self) -> None:
+        name = self.recipient
+        unfiled = self.recipients.current is not None and name is None
+        pane_title(
+            self.thread,
+            name or ("Received" if unfiled else "Messages"),
+            "f files one under a name" if unfiled else PUBLIC,
+        )
+        pane_title(self.query_one("#line"), f"Write to {name}" if name else "Write", "enter stores it")
+
+    # -- showing ------------------------------------------------------------------------------------------------
+
+    def workspace_changed(self) -> None:
+        """Somebody wrote."""
+        self.work_on(self._reload, "reload")
+
+    async def _reload(self) -> None:
+        history, profile, now = self.workspace.history, self.workspace.profile.name, self.pinui.clock()
+        known = await history.recipients(profile)
+        items = [TwoLines(one.name, one.name, age(one.timestamp, now), one.excerpt or "") for one in known]
+        names = {item.id for item in items}
+        self.new = [name for name in self.new if name not in names]
+        items = [*(TwoLines(name, name, "new", "nothing sent yet") for name in self.new), *items]
+        loose = await self._unfiled()
+        if loose:
+            newest = age(loose[-1].timestamp, now)
+            items.append(TwoLines(RECEIVED, "Received", newest, f"not filed yet · {len(loose)}"))
+        select, self.select = self.select, None
+        self.recipients.show_items(items, select)
+        await self._show_thread()
+
+    async def _unfiled(self) -> list[Entry]:
+        history = self.workspace.history
+        query = Query(kind="message", direction="received", profile=self.workspace.profile.name, sort="oldest")
+        entries = await history.entries((await history.ids(query))[-MOST:])
+        return [entry for entry in entries if entry.recipient is None]
+
+    async def _show_thread(self) -> None:
+        current, name = self.recipients.current, self.recipient
+        entries: list[Entry] = []
+        if current is not None and name is None:
+            entries = await self._unfiled()
+        elif name is not None:
+            history = self.workspace.history
+            query = Query(kind="message", recipient=name, profile=self.workspace.profile.name, sort="oldest")
+            entries = await history.entries((await history.ids(query))[-MOST:])
+        texts = {entry.id: await self._text(entry) for entry in entries if len(entry.excerpt or "") >= 400}
+        notes: list[Line] = (
+            [[("Nothing between you yet. ", "muted"), ("enter", "bold primary"), (" begins.", "muted")]] if name else []
+        )
+        self._title()
+        self.thread.show_entries(entries, texts, notes)
+        self.refresh_bindings()
+
+    async def _text(self, entry: Entry) -> str:
+        record = await self.workspace.history.record(entry.id)
+        document: Any = None if record is None else record.data
+        return cast("dict[str, str]", document)["payload"] if isinstance(document, dict) else entry.excerpt or ""
+
+    @on(ItemList.Moved, "#recipients")
+    def _moved(self) -> None:
+        self.work_on(self._show_thread, "thread")
+
+    @on(ItemList.Chosen, "#recipients")
+    def _chosen(self) -> None:
+        self.action_write()
+
+    # -- writing and receiving ----------------------------------------------------------------------------------
+
+    def action_write(self) -> None:
+        """To the line."""
+        if self.recipient is None:
+            self.action_new_recipient()
+        else:
+            self.show_pane("#line")
+            self.query_one("#words").focus()
+
+    def action_new_recipient(self) -> None:
+        """Ask for a name first."""
+        self.work_on(self._new_recipient, "new")
+
+    async def _new_recipient(self) -> None:
+        note = "Any name that means something to you both. It becomes part of the public document."
+        name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note))
+        if name:
+            self.new.insert(0, name)
+            self.select = name
+            await self._reload()
+            self.action_write()
+
+    @on(Input.Submitted, "#words")
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.work_on(lambda: self._send(event.value), "send", exclusive=False, busy=self.query_one("#line"))
+
+    async def _send(self, text: str) -> None:
+        name, field = self.recipient, self.query_one("#words", Field)
+        if not text.strip() or name is None:
+            return
+        field.value = ""
+        try:
+            entry = await self.workspace.send(name, text)
+        except BaseException:
+            field.value = field.value or text  # what was written is not lost with the connection
+            raise
+        self.select = name
+        await self._reload()
+        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
+
+    def action_receive(self) -> None:
+        """Ask for a CID and read the message."""
+        self.work_on(self._receive, "receive")
+
+    async def _receive(self) -> None:
+        note = "It stands under Received until you file it under a name: a message tells no sender."
+        address = await self.ask(Prompt("Receive", "The CID of a message, or its URL", note=note))
+        if address:
+            entry, _message = await self.workspace.receive(address)
+            self.select = entry.recipient or RECEIVED
+            await self._reload()
+            self.show_pane("#thread")
+
+    def action_file_under(self) -> None:
+        """Give a received message a place."""
+        self.work_on(self._file_under, "file")
+
+    async def _file_under(self) -> None:
+        entry = self.thread.current
+        if entry is None:
+            return
+        note = "Only this machine knows where you filed it. Leave it empty to take it out again."
+        name = await self.ask(Prompt("File under", "Under which name?", entry.recipient or "", note=note))
+        if name is not None:
+            await self.workspace.history.file_under(entry.id, name or None)
+            self.select = name or RECEIVED
+            await self._reload()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done with this message."""
+        if not self.is_mounted:
+            return True
+        entry = self.thread.current
+        if action == "file_under":
+            return True if entry is not None and entry.direction == "received" else None
+        if action == "revoke":
+            return True if entry is not None and entry.direction == "sent" and entry.revoked_at is None else None
+        if action in ("copy_cid", "copy", "browse"):
+            return True if entry is not None else None
+        return super().check_action(action, parameters)
+
+    @on(ItemList.Moved, "#thread")
+    def _moved_in_thread(self) -> None:
+        self.refresh_bindings()
+
+    # -- with the message under the cursor ----------------------------------------------------------------------
+
+    def action_copy_cid(self) -> None:
+        """One key: the CID is what is passed on."""
+        if self.thread.current is not None:
+            self.pinui.copy(self.thread.current.cid, "The CID")
+
+    def action_copy(self) -> None:
+        """The copy menu."""
+        from pinui.tui.record_actions import copy_menu
+
+        entry = self.thread.current
+        if entry is not None:
+            self.work_on(lambda: copy_menu(self, entry), "copy")
+
+    def action_browse(self) -> None:
+        """In the browser."""
+        from pinui.tui.record_actions import browse
+
+        entry = self.thread.current
+        if entry is not None:
+            self.work_on(lambda: browse(self, entry.cid), "browse")
+
+    def action_revoke(self) -> None:
+        """Ask, then revoke."""
+        from pinui.tui.record_actions import revoke
+
+        entry = self.thread.current
+
+        async def asked() -> None:
+            if entry is not None:
+                await revoke(self, [entry])
+                await self._reload()
+
+        self.work_on(asked, "revoke", exclusive=False)

@@ -1,0 +1,198 @@
+"""What the keys do to the pins under the cursor or marked: preview, copy, name, revoke, forget, save."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pinui.tui.entries import title_of
+from pinui.tui.errors import sentence
+from pinui.tui.place import PlaceScreen
+from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json
+from pinui.workspace import Entry
+
+if TYPE_CHECKING:
+    from pinui.tui.widgets.detail import Detail
+    from pinui.tui.widgets.pin_list import PinList
+
+__all__ = ["PinActions"]
+
+
+class PinActions(PlaceScreen):
+    """The actions of the Pins place that reach beyond the screen."""
+
+    @property
+    def pins(self) -> PinList:
+        """The list."""
+        raise NotImplementedError
+
+    @property
+    def detail(self) -> Detail:
+        """The pane beside it."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Bring the list up to date."""
+        raise NotImplementedError
+
+    async def _chosen_entries(self) -> list[Entry]:
+        marked = self.pins.marked
+        if marked:
+            return await self.workspace.history.entries([number for number in self.pins.ids if number in marked])
+        return [self.pins.current] if self.pins.current else []
+
+    # -- preview ------------------------------------------------------------------------------------------------
+
+    def load_preview(self) -> None:
+        """Fetch what the pin under the cursor looks like."""
+        self.work_on(self._load_preview, "preview")
+
+    async def _load_preview(self) -> None:
+        detail = self.detail
+        entry, address = detail.entry, detail.address
+        if entry is None:
+            return
+        detail.link = await self.workspace.link(entry.cid)
+        trouble = ""
+        shown = folder = None
+        try:
+            record = await self.workspace.history.record(entry.id) if entry.kind != "file" else None
+            if record is not None and record.data is not None:
+                shown = await asyncio.to_thread(show_json, record.data)
+            else:
+                preview = await self.workspace.preview(address, limit=CAP)
+                if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
+                    preview = await self.workspace.preview(address, limit=PICTURE_CAP)
+                folder = preview.entries
+                if folder is None:
+                    room = detail.content_width, max(8, detail.size.height - 14)
+                    shown = await asyncio.to_thread(show_bytes, preview, *room)
+        except Exception as error:  # noqa: BLE001  a preview that fails says why, in its place
+            trouble = sentence(error)
+        if detail.entry is not None and detail.entry.id == entry.id and detail.address == address:
+            detail.shown, detail.folder, detail.chosen = shown, folder, 0
+            detail.trouble = trouble or self.pins.failed.get(entry.id, "")
+            detail.rebuild()
+            self.refresh_bindings()
+
+    def action_walk_into(self) -> None:
+        """Into the chosen entry of a folder."""
+        detail = self.detail
+        if detail.folder:
+            detail.trail.append(detail.folder[detail.chosen].name)
+            self._walked()
+
+    def action_walk_up(self) -> None:
+        """Back to the folder above."""
+        if self.detail.trail:
+            self.detail.trail.pop()
+            self._walked()
+
+    def _walked(self) -> None:
+        self.detail.shown = self.detail.folder = None
+        self.detail.trouble = ""
+        self.detail.rebuild()
+        self.load_preview()
+
+    def action_pager(self) -> None:
+        """All of it in $PAGER."""
+        self.work_on(self._pager, "pager")
+
+    async def _pager(self) -> None:
+        entry = self.detail.entry
+        if entry is None:
+            return
+        pager = shlex.split(os.environ.get("PAGER") or "less")
+        with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+            path = await self.workspace.download(self.detail.address, Path(folder) / "content")
+            if path.is_dir():
+                self.pinui.tell("This is a folder: enter walks into it.", warning=True)
+                return
+            with self.pinui.suspend():
+                # Left to itself, less shows control characters as ^[ and never obeys them.
+                subprocess.run([*pager, str(path)], check=False)  # noqa: S603, ASYNC221  the app is suspended meanwhile
+
+    # -- copy, browse, save -------------------------------------------------------------------------------------
+
+    def action_copy(self) -> None:
+        """The copy menu."""
+        from pinui.tui.record_actions import copy_menu
+
+        entry = self.pins.current
+        if entry is not None:
+            self.work_on(lambda: copy_menu(self, entry, self.detail.address), "copy")
+
+    def action_browse(self) -> None:
+        """In the browser."""
+        from pinui.tui.record_actions import browse
+
+        if self.pins.current is not None:
+            self.work_on(lambda: browse(self, self.detail.address), "browse")
+
+    async def action_download(self) -> None:
+        """Hand the CID to Files."""
+        entry = self.pins.current
+        if entry is None:
+            return
+        address, name = self.detail.address, (self.detail.trail or [entry.name or ""])[-1]
+        await self.pinui.action_go("files")
+        from pinui.tui.screens.files import FilesScreen
+
+        if isinstance(self.pinui.screen, FilesScreen):
+            self.pinui.screen.prepare_download(address, name)
+
+    # -- revoke, forget, name -----------------------------------------------------------------------------------
+
+    def action_revoke(self) -> None:
+        """Ask, then revoke the marked ones or this one."""
+        self.work_on(self._revoke, "revoke", exclusive=False)
+
+    async def _revoke(self) -> None:
+        from pinui.tui.record_actions import revoke
+
+        entries = await self._chosen_entries()
+        if not entries:
+            return
+        before = set(self.pins.marked)
+        failed = await revoke(self, entries)
+        now = {entry.id for entry in await self.workspace.history.entries([e.id for e in entries]) if entry.revoked_at}
+        self.pins.marked = (before - now) | (set(failed) & before)
+        self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}
+        self.reload()
+
+    def action_forget(self) -> None:
+        """Ask, then remove rows from the history."""
+        self.work_on(self._forget, "forget", exclusive=False)
+
+    async def _forget(self) -> None:
+        from pinui.tui.screens.confirm import forget_question
+
+        entries = await self._chosen_entries()
+        if entries and await self.ask(forget_question(len(entries))):
+            forgotten = await self.workspace.history.forget([entry.id for entry in entries])
+            self.pinui.tell(f"Forgot {forgotten:,} row{'s' if forgotten != 1 else ''}; the pins themselves stay.")
+            self.reload()
+
+    def action_rename(self) -> None:
+        """Ask for a name of one's own."""
+        self.work_on(self._rename, "rename")
+
+    async def _rename(self) -> None:
+        from pinui.tui.screens.prompt import Prompt
+
+        entry = self.pins.current
+        if entry is None:
+            return
+        question = f"A name of your own for {title_of(entry)[:60]}"
+        before = entry.name or ""
+        prompt = Prompt("Name", question, before, placeholder="no name", note="Only this machine knows it.")
+        shown = prompt.field.value
+        name = await self.ask(prompt)
+        if name is not None and name != shown:
+            await self.workspace.history.rename(entry.id, name or None)
+            self.reload()

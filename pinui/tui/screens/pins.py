@@ -1,0 +1,233 @@
+"""Home: what is pinned, with a detail and preview pane; revoking lives here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import plural, size
+from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.pin_actions import PinActions
+from pinui.tui.widgets.detail import Detail
+from pinui.tui.widgets.fields import Field, pane_title
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.pin_list import PinList
+from pinui.workspace import Entry, Query
+
+__all__ = ["PinsScreen"]
+
+REST = 0.12
+"""Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
+
+
+class FilterLine(Field):
+    """Words to look for."""
+
+    BINDINGS = bindings("filter")
+    HELP = "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."
+
+
+class PinsScreen(PinActions, PlaceScreen):
+    """The list at the left, the pin under the cursor at the right."""
+
+    PLACE = "pins"
+    CSS_PATH = "pins.tcss"
+    PANES = ("#pins", "#detail")
+    SECOND = ("#detail",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = Query(direction="sent")
+        self._resting: Timer | None = None
+        self._states: object = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Filter and list beside the detail."""
+        with Horizontal(classes="body"):
+            with Vertical(id="left", classes="first"):
+                yield FilterLine(placeholder="filter: name, CID, recipient, text", id="filter")
+                yield PinList(self._fetch, self.pinui.clock)
+            yield Detail()
+
+    async def _fetch(self, ids: object) -> list[Entry]:
+        return await self.workspace.history.entries(ids)  # type: ignore[arg-type]
+
+    @property
+    def pins(self) -> PinList:
+        """The list."""
+        return self.query_one(PinList)
+
+    @property
+    def detail(self) -> Detail:
+        """The pane beside it."""
+        return self.query_one(Detail)
+
+    def on_mount(self) -> None:
+        """Titles first; the history comes in the background."""
+        pane_title(self.pins, "Pins")
+        pane_title(self.detail, "Detail")
+        super().on_mount()
+
+    # -- showing ------------------------------------------------------------------------------------------------
+
+    def workspace_changed(self) -> None:
+        """Read the history again, but not for every step of a running transfer."""
+        states = [(transfer.id, transfer.state) for transfer in self.workspace.transfers.all]
+        if states == self._states and self.workspace.transfers.active:
+            return
+        self._states = states
+        self.reload()
+
+    def reload(self) -> None:
+        """Bring the list up to date."""
+        self.work_on(self._reload, "reload")
+
+    async def _reload(self) -> None:
+        query = replace(self.asked, profile=self.workspace.profile.name)
+        ids = await self.workspace.history.ids(query)
+        pins = self.pins
+        pins.when_empty = (
+            [[], [("  Nothing matches. ", "muted"), ("esc", "bold primary"), (" clears the filter.", "muted")]]
+            if query.text
+            else [
+                [],
+                [("  Nothing is pinned yet.", "bold strong")],
+                [],
+                [
+                    ("  2 ", "bold primary"),
+                    ("stores JSON, ", "muted"),
+                    ("3 ", "bold primary"),
+                    ("uploads files,", "muted"),
+                ],
+                [("  4 ", "bold primary"), ("writes a message. It all comes back here.", "muted")],
+            ]
+        )
+        pins.sort = query.sort
+        await pins.show_ids(ids)
+        await self._count()
+
+    async def _count(self) -> None:
+        pins = self.pins
+        facts = [plural(len(pins.ids), "pin")]
+        if self.asked.text:
+            facts = [f"{plural(len(pins.ids), 'pin')} with “{self.asked.text}”"]
+        if self.asked.revoked is False:
+            facts.append("revoked hidden")
+        if pins.marked:
+            marked = await self.workspace.history.entries(sorted(pins.marked))
+            facts.append(f"{len(pins.marked):,} marked")
+            facts.append(size(sum(entry.size for entry in marked)))
+        pane_title(pins, "Pins", " · ".join(facts))
+
+    @on(ItemList.Moved)
+    @on(PinList.Loaded)
+    def _here(self) -> None:
+        """Show the facts at once, the preview when the cursor rests."""
+        detail, entry = self.detail, self.pins.current
+        detail.now = self.pinui.clock()
+        if entry is not None:
+            detail.trouble = self.pins.failed.get(entry.id, "")
+        detail.entry = entry
+        if self._resting is not None:
+            self._resting.stop()
+        if entry is not None and (detail.shown is None and detail.folder is None):
+            self._resting = self.set_timer(REST, self.load_preview)
+
+    @on(ItemList.Chosen)
+    def _chosen(self) -> None:
+        self.action_open()
+
+    # -- the filter ---------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Show the line and type."""
+        self.add_class("-filter")
+        self.query_one(FilterLine).focus()
+
+    def action_keep_filter(self) -> None:
+        """Back to the list, with what was found."""
+        self.pins.focus()
+        self.set_class(bool(self.asked.text), "-filter")
+
+    def action_clear_filter(self) -> None:
+        """Everything again, and back to the list."""
+        self.query_one(FilterLine).value = ""
+        self.remove_class("-filter")
+        self.pins.focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, event: Input.Changed) -> None:
+        if event.value != self.asked.text:
+            self.asked = replace(self.asked, text=event.value)
+            self.refresh_bindings()
+            self.reload()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys appear when they would do something."""
+        if action == "clear_filter":
+            return bool(self.asked.text) or self.has_class("-filter")
+        if action == "walk_into":
+            return self.detail.folder is not None
+        if action == "walk_up":
+            return bool(self.detail.trail)
+        if action == "pager":
+            return self.detail.entry is not None and self.detail.folder is None
+        return super().check_action(action, parameters)
+
+    # -- moving between the panes -------------------------------------------------------------------------------
+
+    def action_open(self) -> None:
+        """Read the pin: the detail takes the focus, and in a small terminal the screen."""
+        if self.pins.ids:
+            self.show_pane("#detail")
+
+    def action_back(self) -> None:
+        """Return to the list."""
+        self.show_pane("#pins")
+
+    async def action_mark(self) -> None:
+        """Mark the pin under the cursor."""
+        self.pins.toggle_mark()
+        await self._count()
+
+    async def action_mark_all(self) -> None:
+        """Mark all, or none."""
+        self.pins.toggle_all()
+        await self._count()
+
+    def action_sort(self) -> None:
+        """Newest, oldest, by name, by size, and round again."""
+        order = ("newest", "oldest", "name", "size")
+        following = order[(order.index(self.asked.sort) + 1) % len(order)]
+        self.asked = replace(self.asked, sort=following)
+        self.reload()
+        words = {"newest": "newest first", "oldest": "oldest first", "name": "by name", "size": "largest first"}
+        self.pinui.tell(f"Sorted {words[following]}.")
+
+    def action_hide(self) -> None:
+        """Hide the revoked ones, or show them again."""
+        self.asked = replace(self.asked, revoked=None if self.asked.revoked is False else False)
+        self.reload()
+
+    def action_refresh_list(self) -> None:
+        """Read everything again."""
+        self.detail.shown, self.detail.folder, self.detail.trouble = None, None, ""
+        self.pins.failed.clear()
+        self.reload()
+
+    async def show_cid(self, cid: str) -> None:
+        """Put the cursor on the newest row with this CID (from the palette or another place)."""
+        self.action_clear_filter()
+        await asyncio.sleep(0)
+        ids = await self.workspace.history.ids(replace(self.asked, text=cid, profile=self.workspace.profile.name))
+        await self._reload()
+        if ids and ids[0] in self.pins.ids:
+            self.pins.cursor = self.pins.ids.index(ids[0])

@@ -1,0 +1,131 @@
+"""A dialog that asks for one line of text, and a menu that asks for one of a few things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import fit
+from pinui.tui.screens.dialog import Dialog, say
+from pinui.tui.widgets.fields import Field
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.key_bar import KeyBar
+from pinui.tui.widgets.line_view import Line
+
+__all__ = ["Choice", "Menu", "Prompt"]
+
+
+class PromptField(Field):
+    """The line of a prompt."""
+
+    BINDINGS = bindings("prompt")
+
+
+class Prompt(Dialog[str]):
+    """One line of text; esc gives None."""
+
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(
+        self,
+        title: str,
+        question: str,
+        value: str = "",
+        *,
+        placeholder: str = "",
+        note: str = "",
+        password: bool = False,
+    ) -> None:
+        super().__init__()
+        self.texts = title, question, note
+        self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        title, question, note = self.texts
+        with Vertical(classes="dialog") as box:
+            box.border_title = title
+            yield say(question, "say")
+            with Vertical(classes="box"):
+                yield self.field
+            if note:
+                yield say(note)
+        yield KeyBar()
+
+    def on_input_submitted(self) -> None:
+        """Enter is the answer."""
+        self.dismiss(self.field.value.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of a menu: its key, its name, and a fact beside it."""
+
+    key: str
+    name: str
+    fact: str = ""
+
+
+class MenuList(ItemList):
+    """The lines of a menu."""
+
+    BINDINGS = bindings("menu")
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        super().__init__(id="menu")
+        self.choices = choices
+
+    def on_mount(self) -> None:
+        """As high as it has lines."""
+        self.item_count = len(self.choices)
+        self.styles.height = len(self.choices)
+
+    def item_line(self, index: int, line: int, width: int) -> Line:
+        """Key, name, fact."""
+        choice = self.choices[index]
+        here = index == self.cursor
+        return [
+            ("▌" if here else " ", "primary"),
+            (f" {choice.key} ", "bold primary"),
+            (fit(choice.name, 15), "bold strong" if here else "text"),
+            (fit(choice.fact, width - 19), "muted"),
+        ]
+
+
+class Menu(Dialog[str]):
+    """A few things to choose from, by letter, cursor or click; the answer is the key."""
+
+    AUTO_FOCUS = "#menu"
+
+    def __init__(self, title: str, choices: Sequence[Choice], hint: str = "") -> None:
+        super().__init__()
+        self.texts = title, hint
+        self.choices = choices
+        for choice in choices:
+            self._bindings.bind(choice.key, f"choose('{choice.key}')", choice.name, show=False)
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        title, hint = self.texts
+        with Vertical(classes="dialog") as box:
+            box.border_title = title
+            yield MenuList(self.choices)
+            if hint:
+                box.border_subtitle = hint
+        yield KeyBar()
+
+    def action_choose(self, key: str) -> None:
+        """Answer with this key."""
+        self.dismiss(key)
+
+    def action_choose_here(self) -> None:
+        """Answer with the line under the cursor."""
+        self.dismiss(self.choices[self.query_one(MenuList).cursor].key)
+
+    def on_item_list_chosen(self, _event: ItemList.Chosen) -> None:
+        """A second click."""
+        self.action_choose_here()

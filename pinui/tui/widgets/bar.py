@@ -1,0 +1,38 @@
+"""One line of text in which parts can be clicked."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+
+from pinui.tui.app_of import app_of
+
+__all__ = ["Bar"]
+
+
+class Bar(Widget):
+    """Remembers which cells do what. (Textual's own links are underlined and coloured as links.)"""
+
+    ALLOW_SELECT = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hot: list[tuple[int, int, str]] = []
+
+    def lay_out(self, parts: list[tuple[Content, str]]) -> Content:
+        """Join the parts; those with an action do it when they are clicked."""
+        self._hot = []
+        x = 0
+        for content, action in parts:
+            if action:
+                self._hot.append((x, x + content.cell_length, action))
+            x += content.cell_length
+        return Content("").join(content for content, _ in parts)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what stands there."""
+        for start, end, action in self._hot:
+            if start <= event.x < end:
+                await app_of(self).run_action(action, default_namespace=self.screen)
+                return

@@ -1,0 +1,122 @@
+"""The pane beside the list: everything about one pin, and what it looks like."""
+
+from __future__ import annotations
+
+from textual.reactive import reactive
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import ago, fit, moment, wrapped
+from pinui.tui.entries import VERDICTS, size_in_words, title_of
+from pinui.tui.preview import Shown, folder_lines
+from pinui.tui.widgets.line_view import Lines, LineView
+from pinui.workspace import DirEntry, Entry
+
+__all__ = ["Detail"]
+
+LABEL = 9
+
+
+class Detail(LineView):
+    """Facts above, a preview below; in a folder the arrows choose an entry."""
+
+    BINDINGS = bindings("detail")
+
+    entry: reactive[Entry | None] = reactive(None, init=False)
+
+    def __init__(self) -> None:
+        super().__init__(id="detail", classes="pane second")
+        self.link = ""
+        self.trouble = ""
+        self.shown: Shown | None = None
+        self.folder: tuple[DirEntry, ...] | None = None
+        self.chosen = 0
+        self.trail: list[str] = []
+        self.now = 0.0
+
+    def watch_entry(self, before: Entry | None, entry: Entry | None) -> None:
+        """Another pin: what was known of the last one goes."""
+        if before is None or entry is None or before.id != entry.id:
+            self.shown, self.folder, self.chosen, self.trail, self.trouble = None, None, 0, [], ""
+        self.rebuild()
+
+    @property
+    def address(self) -> str:
+        """The CID and the path walked below it."""
+        return "/".join([self.entry.cid if self.entry else "", *self.trail])
+
+    def on_resize(self) -> None:
+        """Lines are as wide as the pane."""
+        self.rebuild(keep=True)
+
+    def rebuild(self, *, keep: bool = False) -> None:
+        """Write all lines anew."""
+        width = self.content_width
+        if self.entry is None:
+            self.show_lines([])
+            return
+        lines = self._facts(self.entry, width)
+        widest = width
+        what = "/".join(["preview", *self.trail])
+        if self.shown is not None:
+            what += f" · {self.shown.what}"
+        if self.folder is not None:
+            what = "/".join(["folder", *self.trail])
+        lines.append([(what + " ", "muted"), ("─" * max(0, width - len(what) - 1), "line")])
+        if self.trouble:
+            lines += [[(line, "warning")] for line in wrapped(self.trouble, width)]
+        elif self.folder is not None:
+            lines += folder_lines(self.folder, self.chosen, width)
+        elif self.shown is not None:
+            lines += self.shown.lines
+            widest = max(width, self.shown.widest)
+            if self.shown.cut:
+                lines.append([("cut here: p reads all of it in the pager, d saves it", "warning")])
+        else:
+            lines.append([("loading …", "faint")])
+        self.show_lines(lines, widest=widest, keep=keep)
+
+    def _facts(self, entry: Entry, width: int) -> Lines:
+        gone = entry.revoked_at is not None
+        lines: Lines = [[(line, "bold strong")] for line in list(wrapped(title_of(entry), width))[:3]]
+        if gone:
+            lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
+        elif entry.verification in VERDICTS:
+            mark, tone, word, why = VERDICTS[entry.verification]
+            lines.append([(f"{mark} {word}", tone), (f"  {why}", "muted")])
+        lines.append([])
+        room = width - LABEL
+        # A CID is for copying by eye too: never more than two lines, below its label where that is narrow.
+        across = room if room * 2 >= len(entry.cid) else width
+        cid = [entry.cid[start : start + across] for start in range(0, len(entry.cid), across)]
+        facts: list[tuple[str, str, str]] = [("CID", cid[0], "primary"), *(("", part, "primary") for part in cid[1:])]
+        if across != room:
+            lines += [[("CID", "muted")], *([(part, "primary")] for part in cid)]
+            facts = []
+        facts.append(("Pinned", f"{ago(entry.timestamp, self.now)} · {moment(entry.timestamp, self.now)}", "text"))
+        facts.append(("Size", size_in_words(entry), "text"))
+        if self.link:
+            facts.append(("Gateway", self.link.split("://", 1)[-1].removesuffix("/" + entry.cid) + "/…", "text"))
+        facts.append(("Profile", entry.profile, "text"))
+        if entry.recipient:
+            facts.append(("To", entry.recipient, "text"))
+        if entry.note:
+            facts.append(("Note", entry.note, "text"))
+        lines += [[(label.ljust(LABEL), "muted"), (fit(text, room).rstrip(), tone)] for label, text, tone in facts]
+        lines.append([])
+        return lines
+
+    def action_scroll_down(self) -> None:
+        """One line, or one entry of a folder, down."""
+        self._move(1) if self.folder else super().action_scroll_down()
+
+    def action_scroll_up(self) -> None:
+        """One line, or one entry of a folder, up."""
+        self._move(-1) if self.folder else super().action_scroll_up()
+
+    def _move(self, step: int) -> None:
+        if self.folder:
+            self.chosen = max(0, min(self.chosen + step, len(self.folder) - 1))
+            self.rebuild(keep=True)
+            line = len(self.lines) - len(self.folder) + self.chosen
+            if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
+                self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)

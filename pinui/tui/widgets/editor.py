@@ -1,0 +1,42 @@
+"""A JSON editor: colours by the line, and text that cannot steer the terminal."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events
+from textual.widgets import TextArea
+
+from pinui.tui.app_of import app_of
+from pinui.tui.json_text import JSON_TONES, TOKEN, safe_for_editor
+from pinui.workspace.text import clean
+
+__all__ = ["JsonEditor"]
+
+VARIABLES = {"primary": "primary", "string": "string", "warning": "warning", "muted": "muted"}
+
+
+class JsonEditor(TextArea):
+    """Textual's editor with JSON's colours, which it would need a parser of its own for."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
+        super().__init__(
+            id=id, show_line_numbers=True, soft_wrap=False, tab_behavior="focus", highlight_cursor_line=False
+        )
+        self.indent_width = 2
+
+    def get_line(self, line_index: int) -> Text:
+        """The line in colours. Cleaning keeps each character's place, so cursor and selection stay right."""
+        line = clean(self.document.get_line(line_index))
+        text = Text(line, end="", no_wrap=True)
+        variables = app_of(self).theme_variables
+        for match in TOKEN.finditer(line):
+            colour = variables.get(VARIABLES[JSON_TONES[match.lastgroup or "other"]], "")
+            if colour.startswith("#"):
+                text.stylize(colour, *match.span())
+        return text
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        # As escapes, invisible characters can be seen, and JSON reads them back unchanged.
+        await super()._on_paste(events.Paste(safe_for_editor(event.text)))
+        event.stop()
+        event.prevent_default()

@@ -1,0 +1,132 @@
+"""A folder of this machine, to pick files for upload from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.message import Message
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import fit, right, short_path, size
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line
+
+__all__ = ["FileBrowser", "FileRow", "read_folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One name in the folder."""
+
+    path: Path
+    is_dir: bool
+    size: int | None
+
+
+def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
+    """The folder's names, folders first; what cannot be read has no size."""
+    rows: list[FileRow] = []
+    with os.scandir(folder) as names:
+        for name in names:
+            if name.name.startswith(".") and not hidden:
+                continue
+            try:
+                is_dir = name.is_dir()
+                rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size))
+            except OSError:
+                rows.append(FileRow(Path(name.path), False, None))
+    return sorted(rows, key=lambda row: (not row.is_dir, row.path.name.casefold()))
+
+
+class FileBrowser(ItemList):
+    """The first row is the folder above; space marks, enter goes in."""
+
+    BINDINGS = bindings("browser")
+
+    @dataclass
+    class Wanted(Message):
+        """Another folder should be read."""
+
+        browser: FileBrowser
+        folder: Path
+
+    @dataclass
+    class Marked(Message):
+        """Marks changed."""
+
+        browser: FileBrowser
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(id="browser", classes="pane first")
+        self.folder = folder
+        self.rows: list[FileRow] = []
+        self.marked: dict[Path, int] = {}
+        self.hidden = False
+        self.trouble = ""
+
+    def show_rows(self, folder: Path, rows: list[FileRow], trouble: str = "") -> None:
+        """Show a folder that was read; coming from below, the cursor stands where one was."""
+        came_from, self.folder = self.folder, folder
+        self.rows, self.trouble = rows, trouble
+        self.item_count = len(rows) + 1
+        below = next((index for index, row in enumerate(rows, 1) if row.path == came_from), None)
+        self.cursor = below or (1 if rows and came_from != folder else self.validate_cursor(self.cursor))
+        self.measure()
+
+    @property
+    def current(self) -> FileRow | None:
+        """The row under the cursor; None for the folder above."""
+        return self.rows[self.cursor - 1] if 0 < self.cursor <= len(self.rows) else None
+
+    def item_line(self, index: int, line: int, width: int) -> Line:
+        """Mark, name, size."""
+        here = index == self.cursor
+        edge = ("▌" if here else " ", "primary")
+        if index == 0:
+            shown = short_path(str(self.folder), str(Path.home()), width - 6)
+            note = f"  {self.trouble}" if self.trouble else "" if self.rows else "  nothing here"
+            return [edge, ("  ▾ ", "muted"), (shown, "bold strong" if here else "second"), (note, "warning")]
+        row = self.rows[index - 1]
+        column = max(12, min(60, width - 20))
+        sign = "▸ " if row.is_dir else "  "
+        name = row.path.name + ("/" if row.is_dir else "")
+        number = "" if row.size is None else size(row.size)
+        return [
+            edge,
+            ("• " if row.path in self.marked else "  ", "warning"),
+            ("  " + sign, "muted"),
+            (fit(name, column), "bold strong" if here else "text"),
+            (right(number, 9), "muted"),
+        ]
+
+    def action_mark(self) -> None:
+        """Mark or unmark, and go on."""
+        row = self.current
+        if row is not None:
+            if self.marked.pop(row.path, None) is None:
+                self.marked[row.path] = row.size or 0
+            self.refresh()
+            self.post_message(self.Marked(self))
+        self.cursor += 1
+
+    def action_open(self) -> None:
+        """Into a folder; a file is marked."""
+        row = self.current
+        if row is None:
+            self.action_parent()
+        elif row.is_dir:
+            self.post_message(self.Wanted(self, row.path))
+        else:
+            self.action_mark()
+
+    def action_parent(self) -> None:
+        """The folder above."""
+        if self.folder.parent != self.folder:
+            self.post_message(self.Wanted(self, self.folder.parent))
+
+    def action_toggle_hidden(self) -> None:
+        """Names that begin with a dot."""
+        self.hidden = not self.hidden
+        self.post_message(self.Wanted(self, self.folder))

@@ -1,0 +1,69 @@
+"""The line at the bottom: the keys that work right now, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from textual.content import Content
+from textual.screen import Screen
+from textual.signal import Signal
+
+from pinui.tui.commands import GROUPS, key_name
+from pinui.tui.widgets.bar import Bar
+
+__all__ = ["KeyBar"]
+
+ORDER = {command.id: command.keys.split(",") for group in GROUPS.values() for command in group.commands}
+APP = [command.id for command in GROUPS["app"].commands]
+GAP = Content("   ")
+
+
+class KeyBar(Bar):
+    """Keys of the focused pane at the left, those of the app in grey at the right; a click is the key."""
+
+    def on_mount(self) -> None:
+        """Follow the focus."""
+        signal = cast("Signal[Screen[Any]]", self.screen.bindings_updated_signal)
+        signal.subscribe(self, lambda _screen: self.refresh())
+
+    def render(self) -> Content:
+        """As many keys as there is room for, the important ones first."""
+        keys: dict[str, list[str]] = {}
+        labels: dict[str, tuple[str, bool]] = {}
+        for key, (_node, binding, enabled, _tooltip) in self.screen.active_bindings.items():
+            if binding.show and binding.description and binding.id:
+                keys.setdefault(binding.id, []).append(key)
+                labels[binding.id] = (binding.description, enabled)
+        own: list[tuple[Content, str]] = []
+        common: list[tuple[Content, str]] = []
+        for name in [*(name for name in keys if name not in APP), *(name for name in APP if name in keys)]:
+            # The key that the registry names first and that works here: ? in a list, F1 in a field.
+            key = next((key for key in ORDER[name] if key in keys[name]), keys[name][0])
+            label, enabled = labels[name]
+            click = f"app.simulate_key('{key}')"
+            if name in APP:
+                common.append((Content.styled(f"{key_name(key)} {label}", "$muted"), click))
+            elif enabled:
+                own.append((Content.assemble((key_name(key), "bold $primary"), (f" {label}", "$second")), click))
+            else:
+                own.append((Content.styled(f"{key_name(key)} {label}", "$faint"), ""))
+        room = self.size.width - 2
+        if _width(own) + _width(common) + 3 > room:
+            common = common[1:]
+        if _width(common) + 20 > room:
+            common = []
+        while own and _width(own) + _width(common) + 3 > room:
+            own.pop()
+        filler = Content(" " * max(0, room - _width(own) - _width(common)))
+        return self.lay_out([(Content(" "), ""), *_spaced(own), (filler, ""), *_spaced(common)])
+
+
+def _width(parts: list[tuple[Content, str]]) -> int:
+    return sum(content.cell_length for content, _ in parts) + 3 * max(0, len(parts) - 1)
+
+
+def _spaced(parts: list[tuple[Content, str]]) -> list[tuple[Content, str]]:
+    spaced: list[tuple[Content, str]] = []
+    for part in parts:
+        spaced += [(GAP, ""), part]
+    return spaced[1:]

@@ -1,0 +1,145 @@
+"""The list of pins: ids in memory, the entries in sight fetched by the page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.message import Message
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import age, fit, right, short_cid, size
+from pinui.tui.entries import KIND_LABELS, KIND_TONES, VERDICTS, title_of
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line
+from pinui.workspace import Entry
+
+__all__ = ["PinList"]
+
+MARGIN = 40
+"""Rows fetched above and below what is in sight, so that scrolling finds them there."""
+WIDE = 74
+"""From this width on there is a header, and the kind is a word."""
+ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME", " ▴"), "size": ("SIZE", " ▾")}
+
+
+class PinList(ItemList):
+    """Name, kind, CID, size and age in columns; marks and verdicts at the left edge."""
+
+    BINDINGS = bindings("pins")
+
+    @dataclass
+    class Loaded(Message):
+        """The entry under the cursor has come."""
+
+        list: PinList
+
+    def __init__(self, fetch: Callable[[Sequence[int]], Awaitable[list[Entry]]], clock: Callable[[], float]) -> None:
+        super().__init__(id="pins", classes="pane")
+        self.fetch = fetch
+        self.clock = clock
+        self.ids: Sequence[int] = ()
+        self.known: dict[int, Entry] = {}
+        self.marked: set[int] = set()
+        self.failed: dict[int, str] = {}
+        self.sort = "newest"
+        self.when_empty: list[Line] = []
+        self._asked: tuple[int, int] | None = None
+
+    @property
+    def current(self) -> Entry | None:
+        """The entry under the cursor, if it has been fetched."""
+        return self.known.get(self.ids[self.cursor]) if self.ids else None
+
+    async def show_ids(self, ids: Sequence[int]) -> None:
+        """Show another snapshot; the cursor stays on its entry if that is still there."""
+        here = self.ids[self.cursor] if self.ids else None
+        first = max(0, self.scroll_offset.y - MARGIN)
+        wanted = list(ids[first : first + self.size.height + 2 * MARGIN])
+        known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
+        self.ids, self.known, self._asked = ids, known, None
+        self.marked.intersection_update(ids)
+        self.item_count = len(ids)
+        if here is not None and (not ids or self.ids[self.validate_cursor(self.cursor)] != here):
+            self.cursor = ids.index(here) if here in ids else self.validate_cursor(self.cursor)
+        self.measure()
+        self.post_message(self.Loaded(self))
+
+    def in_sight(self, first: int, last: int) -> None:
+        """Fetch what is missing around these rows."""
+        first, last = max(0, first - MARGIN), min(len(self.ids), last + MARGIN)
+        if self._asked == (first, last) or all(number in self.known for number in self.ids[first:last]):
+            return
+        self._asked = (first, last)
+
+        async def fill() -> None:
+            for entry in await self.fetch(self.ids[first:last]):
+                self.known[entry.id] = entry
+            self.refresh()
+            self.post_message(self.Loaded(self))
+
+        # Only the last of many pages matters when somebody scrolls fast.
+        self.call_later(lambda: self.run_worker(fill(), group="pins.page", exclusive=True, exit_on_error=False))
+
+    def toggle_mark(self) -> None:
+        """Mark the row under the cursor or take its mark away, and go on."""
+        if self.ids:
+            self.marked ^= {self.ids[self.cursor]}
+            self.cursor += 1
+            self.refresh()
+
+    def toggle_all(self) -> None:
+        """Mark every row, or none."""
+        self.marked = set() if len(self.marked) == len(self.ids) else set(self.ids)
+        self.refresh()
+
+    def header(self, width: int) -> Line | None:
+        """Names of the columns, where there is room."""
+        if width < WIDE or not self.ids:
+            return None
+        column, arrow = ARROWS[self.sort]
+
+        def named(name: str) -> str:
+            return name + arrow if name == column else name
+
+        return [
+            (fit("    " + named("NAME"), width - 36), "muted"),
+            (" KIND  CID          ", "muted"),
+            (right(named("SIZE"), 8) + "  ", "muted"),
+            (fit(named("AGE"), 6), "muted"),
+        ]
+
+    def nothing(self, width: int) -> list[Line]:
+        """What to do first."""
+        return self.when_empty
+
+    def item_line(self, index: int, line: int, width: int) -> Line:
+        """One pin."""
+        number = self.ids[index]
+        entry = self.known.get(number)
+        here = index == self.cursor
+        left: list[tuple[str, str]] = [("▌" if here else " ", "primary")]
+        left.append(("•" if number in self.marked else " ", "warning"))
+        if entry is None:
+            return [*left, ("   …", "faint")]
+        gone = entry.revoked_at is not None
+        mark, tone, _, _ = VERDICTS.get(entry.verification or "", (" ", "muted", "", ""))
+        if number in self.failed:
+            mark, tone = "✗", "error"
+        wide = width >= WIDE
+        name = fit(title_of(entry), width - (40 if wide else 37)).rstrip()
+        gap = " " * (width - (40 if wide else 37) - cell_len(name))
+        name_tone = "struck faint" if gone else "bold strong" if here else "text"
+        kind = KIND_LABELS[entry.kind] if wide else entry.kind[0]
+        return [
+            *left,
+            (" " if gone else mark, tone),
+            (" ", ""),
+            (name, name_tone),
+            (gap + " ", ""),
+            (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "faint" if gone else KIND_TONES[entry.kind]),
+            (fit(short_cid(entry.cid), 12) + " ", "faint" if gone else "second"),
+            (right(size(entry.size), 8), "faint" if gone else "second"),
+            ("  " + fit(age(entry.timestamp, self.clock()), 6), "faint" if gone else "muted"),
+        ]

@@ -1,0 +1,106 @@
+"""The messages sent to and filed under one name, oldest first."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import moment, short_cid, wrapped
+from pinui.tui.entries import VERDICTS
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line
+from pinui.workspace import Entry
+
+__all__ = ["Thread"]
+
+
+class Thread(ItemList):
+    """Items as high as their text needs, with a blank line between them."""
+
+    BINDINGS = bindings("thread")
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(id="thread", classes="pane")
+        self.clock = clock
+        self.entries: Sequence[Entry] = ()
+        self.texts: dict[int, str] = {}
+        self.blocks: list[list[Line]] = []
+        self.tops: list[int] = [0]
+        self.notes: list[Line] = []
+
+    def show_entries(self, entries: Sequence[Entry], texts: dict[int, str], notes: list[Line]) -> None:
+        """Show another thread, at its end."""
+        same = [entry.id for entry in entries] == [entry.id for entry in self.entries]
+        here = self.cursor
+        self.entries, self.texts, self.notes = entries, texts, notes
+        self._lay_out()
+        self.item_count = len(entries)
+        self.measure()
+        self.cursor = here if same else len(entries) - 1
+        if not same:
+            self.scroll_end(animate=False)
+
+    @property
+    def current(self) -> Entry | None:
+        """The message under the cursor."""
+        return self.entries[self.cursor] if self.entries else None
+
+    def on_resize(self) -> None:
+        """Text breaks elsewhere."""
+        self._lay_out()
+        super().on_resize()
+
+    def _lay_out(self) -> None:
+        width = max(10, self.list_width - 2)
+        self.blocks = [self._block(entry, width) for entry in self.entries]
+        self.tops = [0]
+        for block in self.blocks:
+            self.tops.append(self.tops[-1] + len(block) + 1)
+
+    def _block(self, entry: Entry, width: int) -> list[Line]:
+        gone = entry.revoked_at is not None
+        if entry.direction == "sent":
+            who, tone = f"you → {entry.recipient}", "bold primary"
+        else:
+            who = "received, filed here by you" if entry.recipient else "received"
+            tone = "bold warning"
+        mark = VERDICTS.get(entry.verification or "", ("", "", "", ""))[0]
+        head: Line = [
+            (who, "struck faint" if gone else tone),
+            (f"  {moment(entry.timestamp, self.clock())}", "muted"),
+            (f"  {short_cid(entry.cid)} {'revoked' if gone else mark}", "faint"),
+        ]
+        text = self.texts.get(entry.id) or entry.excerpt or ""
+        return [head, *([(line, "faint" if gone else "text")] for line in wrapped(text, width))]
+
+    def item_top(self, index: int) -> int:
+        """Where a message begins."""
+        return self.tops[min(index, len(self.tops) - 1)]
+
+    def item_at(self, line: int) -> tuple[int, int]:
+        """Which message stands there."""
+        index = bisect_right(self.tops, line) - 1
+        return index, line - self.tops[index]
+
+    def item_lines(self, index: int) -> int:
+        """Head and text."""
+        return len(self.blocks[index]) if index < len(self.blocks) else 1
+
+    @property
+    def shows_cursor(self) -> bool:
+        """Reading needs no cursor."""
+        return False
+
+    def nothing(self, width: int) -> list[Line]:
+        """An empty thread."""
+        return self.notes
+
+    def item_line(self, index: int, line: int, width: int) -> Line:
+        """A line of a message, with the cursor along the chosen one."""
+        block = self.blocks[index]
+        if line >= len(block):
+            return ()
+        edge = "▌ " if index == self.cursor and self.has_focus else "  "
+        content = block[line]
+        return [(edge, "primary"), *(content if isinstance(content, list) else ())]

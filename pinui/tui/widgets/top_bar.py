@@ -1,0 +1,53 @@
+"""The bar at the top: the name, the profile and how its last call went, and the five places."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.reactive import reactive
+
+from pinui.tui.commands import PLACES
+from pinui.tui.widgets.bar import Bar
+from pinui.workspace.text import clean_line
+
+__all__ = ["TopBar"]
+
+DOTS = {"ok": ("●", "$success"), "failed": ("✗", "$error"), "unknown": ("○", "$muted")}
+
+
+class TopBar(Bar):
+    """One line; a click on a place goes there."""
+
+    profile: reactive[str] = reactive("")
+    state: reactive[str] = reactive("unknown")
+    fact: reactive[str] = reactive("")
+
+    def __init__(self, place: str) -> None:
+        super().__init__()
+        self.place = place
+
+    def render(self) -> Content:
+        """The whole bar as one line of text."""
+        small = self.size.width < 100
+        dot, colour = DOTS[self.state]
+        left = Content.assemble(
+            (" pinui ", "bold $on-primary on $primary"),
+            "  ",
+            (dot, colour),
+            " ",
+            (clean_line(self.profile), "bold $strong"),
+            "  ",
+        )
+        gap = " " if small else "  "
+        places: list[tuple[Content, str]] = []
+        for place in PLACES:
+            title = place.short if small else place.title
+            if place.id == self.place:
+                content = Content.styled(f"{gap}{place.digit} {title}{gap}", "bold $on-primary on $primary")
+            else:
+                content = Content.assemble((f"{gap}{place.digit}", "$primary"), (f" {title}{gap}", "$second"))
+            places.append((content, f"app.go('{place.id}')"))
+        room = self.size.width - left.cell_length - sum(content.cell_length for content, _ in places) - 1
+        fact = clean_line(self.fact)
+        middle = Content.styled(fact if len(fact) < room else "", "$muted")
+        filler = Content(" " * max(1, room - middle.cell_length))
+        return self.lay_out([(left, ""), (middle, ""), (filler, ""), *places])

@@ -1,0 +1,103 @@
+"""What goes up and down: a row with a bar for each transfer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pinui.tui.commands import bindings
+from pinui.tui.display import duration, fit, right, short_cid, short_path, size
+from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line
+from pinui.workspace import Transfer
+
+__all__ = ["TransferList", "tally"]
+
+
+class TransferList(ItemList):
+    """Newest last; c cancels, r retries."""
+
+    BINDINGS = bindings("transfers")
+
+    def __init__(self) -> None:
+        super().__init__(id="transfers", classes="pane")
+        self.transfers: list[Transfer] = []
+
+    def show_transfers(self, transfers: list[Transfer]) -> None:
+        """Show how far they are."""
+        grown = len(transfers) > len(self.transfers)
+        self.transfers = list(transfers)
+        self.item_count = len(transfers)
+        if grown and not self.has_focus:
+            self.cursor = self.item_count - 1
+        self.refresh()
+
+    @property
+    def current(self) -> Transfer | None:
+        """The row under the cursor."""
+        return self.transfers[self.cursor] if self.transfers else None
+
+    @property
+    def shows_cursor(self) -> bool:
+        """The bars say enough while the focus is elsewhere."""
+        return self.has_focus
+
+    def nothing(self, width: int) -> list[Line]:
+        """Before the first one."""
+        return [[("Nothing is under way. u uploads what is marked, d downloads by CID.", "muted")]]
+
+    def item_line(self, index: int, line: int, width: int) -> Line:
+        """Arrow, name, bar, how far, how fast, how long."""
+        transfer = self.transfers[index]
+        tone = tone_of(transfer)
+        share = share_of(transfer)
+        wide = width >= 100
+        name, bar = (max(12, width // 4), max(10, width // 3)) if wide else (max(10, width // 4), max(6, width // 6))
+        full = round(bar * share)
+        fact, words = facts_of(transfer)
+        rest = width - name - bar - 26
+        return [
+            ("▌" if index == self.cursor and self.has_focus else " ", "primary"),
+            ("↑ " if transfer.direction == "upload" else "↓ ", tone),
+            (fit(transfer.title, name) + " ", "text"),
+            ("━" * full, tone),
+            ("━" * (bar - full), "line"),
+            (right(f"{share * 100:.0f} %", 6), "text"),
+            (right(fact, 11), "muted"),
+            ("  ", ""),
+            (fit(words, max(0, rest)), "error" if transfer.state == "failed" else "muted"),
+        ]
+
+
+def tone_of(transfer: Transfer) -> str:
+    """One colour for each state; downloads are violet."""
+    states = {"waiting": "warning", "done": "success", "failed": "error", "cancelled": "muted"}
+    return states.get(transfer.state, "primary" if transfer.direction == "upload" else "secondary")
+
+
+def share_of(transfer: Transfer) -> float:
+    """How much of it is done, from 0 to 1."""
+    if transfer.state == "done":
+        return 1.0
+    return min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
+
+
+def facts_of(transfer: Transfer) -> tuple[str, str]:
+    """The rate (or the state), and a few words."""
+    if transfer.state == "running":
+        rate = "" if transfer.rate is None else f"{size(transfer.rate)}/s"
+        return rate, "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
+    if transfer.state == "done":
+        number = size(transfer.total if transfer.total is not None else transfer.done)
+        if transfer.direction == "upload":
+            return number, f"✓ {short_cid(transfer.cid or '')}"
+        return number, "✓ " + short_path(str(transfer.path), str(Path.home()), 40)
+    if transfer.state == "failed":
+        return "failed", f"{(transfer.error or '').rstrip('.')} · r retries"
+    return transfer.state, "r retries" if transfer.state == "cancelled" else ""
+
+
+def tally(transfers: list[Transfer]) -> str:
+    """`2 running · 1 waiting · 1 failed · 1 done`."""
+    states = [transfer.state for transfer in transfers]
+    order = ("running", "waiting", "failed", "cancelled", "done")
+    return " · ".join(f"{states.count(state)} {state}" for state in order if state in states)
