@@ -1,0 +1,41 @@
+"""Text from elsewhere cannot steer a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinui.workspace.text import clean, clean_line
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain text\twith\nlines", "plain text\twith\nlines"),
+        ("Zoë 日本語 🎉 “quoted”", "Zoë 日本語 🎉 “quoted”"),
+        ("\x1b]52;c;ZXZpbA==\x07", "�]52;c;ZXZpbA==�"),
+        ("\x9b31mred", "�31mred"),
+        ("invoice\u202egpj.exe", "invoice�gpj.exe"),
+        ("a\u2066b\u2069c\u200bd\ufeff", "a�b�c�d�"),
+        ("over\rwritten\x7f\x00", "over�written��"),
+        ("half \ud83d", "half �"),
+        ("line\u2028separator", "line�separator"),
+    ],
+)
+def test_what_steers_a_terminal_is_replaced_and_the_rest_stays(raw: str, shown: str) -> None:
+    assert clean(raw) == shown
+
+
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_cleaning_keeps_the_length_changes_nothing_twice_and_leaves_no_control(raw: str) -> None:
+    shown = clean(raw)
+    assert len(shown) == len(raw)
+    assert clean(shown) == shown
+    assert not [c for c in shown if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+
+
+def test_a_line_stays_a_line() -> None:
+    assert clean_line("one\r\ntwo\nthree\tfour") == "one two three four"

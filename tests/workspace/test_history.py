@@ -1,0 +1,309 @@
+"""The history: what was written is there, is found, and comes back in order."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pinui.workspace import Entry, History, HistoryError, Query
+from pinui.workspace.history import HistoryFile
+from pinui.workspace.history.schema import MAX_TIMESTAMP, can_search
+from tests.workspace.rows import START, cid, row
+
+BOTH = pytest.mark.parametrize("searchable", [pytest.param(True, id="index"), pytest.param(False, id="LIKE")])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "made" / "history.db"
+
+
+def test_this_machines_sqlite_has_the_index() -> None:
+    assert can_search(), "without it, the tests of the index below would prove nothing"
+
+
+async def test_a_row_comes_back_as_it_was_written_also_in_another_run(path: Path) -> None:
+    history = History(path)
+    written = await history.add(
+        row(name="cat.png", note="a note", kind="file", verification="verified", excerpt=None), None
+    )
+    await history.aclose()
+    again = History(path)
+    assert await again.page(Query()) == [written]
+    assert (written.title, written.verification) == ("cat.png", "verified")
+    await again.aclose()
+
+
+async def test_the_whole_record_comes_back_with_its_data(path: Path) -> None:
+    history = History(path)
+    document = '{"2":"two","a":[1,2.5,null,"é"]}'
+    entry = await history.add(row(excerpt=document), document)
+    record = await history.record(entry.id)
+    assert record is not None
+    assert record.to_json() == {
+        "cid": entry.cid,
+        "timestamp": entry.timestamp,
+        "data": {"2": "two", "a": [1, 2.5, None, "é"]},
+        "size": 7,
+    }
+    assert await history.record(entry.id + 1) is None
+    await history.aclose()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_the_file_is_its_owners_alone(path: Path) -> None:
+    with HistoryFile(path) as history:
+        history.add(row(), None)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (cid(1)[10:30], {1}),
+        (cid(1).upper()[10:30], {1}),
+        ("cat", {2}),
+        ("CAT.PNG", {2}),
+        ("remember", {3}),
+        ("alice", {4}),
+        ('"colour":"re', {5}),
+        ("100%", {6}),
+        ("a_b", {6}),
+        ("a*b OR c", set()),
+        ('say "hi"', {7}),
+        ('"h', {7}),
+        ("日本", {8}),
+        ("日本語の", {8}),
+        ("x\0y", set()),
+        ("", {1, 2, 3, 4, 5, 6, 7, 8}),
+    ],
+)
+def test_the_filter_finds_a_part_of_each_field_and_takes_it_literally(
+    path: Path, searchable: bool, text: str, found: set[int]
+) -> None:
+    rows = [
+        row(1),
+        row(2, name="cat.png", kind="file"),
+        row(3, note="to remember"),
+        row(4, recipient="alice", kind="message"),
+        row(5, excerpt='{"colour":"red"}'),
+        row(6, name="100% a_b"),
+        row(7, name='say "hi"'),
+        row(8, name="日本語のファイル"),
+    ]
+    with HistoryFile(path, searchable=searchable) as history:
+        for one in rows:
+            history.add(one, None)
+        entries = history.page(Query(text=text))
+        assert {entry.timestamp - START for entry in entries} == found
+        assert history.count(Query(text=text)) == len(found)
+        assert history.ids(Query(text=text)) == [entry.id for entry in entries]
+
+
+@BOTH
+def test_renaming_and_forgetting_change_what_the_filter_finds(path: Path, searchable: bool) -> None:
+    with HistoryFile(path, searchable=searchable) as history:
+        entry = history.add(row(1, name="draft"), "{}")
+        other = history.add(row(2, name="draft too"), None)
+        history.set_text(entry.id, "name", "final")
+        assert [found.id for found in history.page(Query(text="draft"))] == [other.id]
+        assert [found.id for found in history.page(Query(text="final"))] == [entry.id]
+        history.set_text(entry.id, "name", None)
+        assert history.page(Query(text="final")) == []
+        assert history.forget([entry.id, other.id, 12345]) == 2
+        assert history.page(Query(text="draft")) == []
+        assert history.document(entry.id) is None
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest", "name", "size"])
+@pytest.mark.parametrize("text", ["", "a", "baf"])
+def test_pages_by_key_give_every_row_once_in_order_while_rows_arrive(path: Path, sort: str, text: str) -> None:
+    with HistoryFile(path) as history:
+        for number in range(40):
+            name = "Abc"[number % 3] * 4 if number % 4 else None
+            history.add(row(number // 2, name=name, size=number % 5), None)
+        query = Query(text=text, sort=sort)  # pyright: ignore[reportArgumentType]
+        expected = history.ids(query)
+        assert len(expected) == 40
+        seen: list[Entry] = []
+        while page := history.page(query, after=seen[-1] if seen else None, limit=7):
+            seen.extend(page)
+            if sort == "newest":  # arrives before the first page's first row, so it belongs to none of the later ones
+                history.add(row(1000 + len(seen), name="later"), None)
+        assert [entry.id for entry in seen] == expected
+        assert [entry.id for entry in history.entries(expected)] == expected
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    names=st.lists(st.text(alphabet="abAB%_\\\"'* é日", max_size=8), max_size=8),
+    text=st.text(alphabet="abAB%_\\\"'* é日", min_size=1, max_size=5),
+)
+def test_the_index_and_the_plain_search_agree_with_a_plain_loop(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], text: str
+) -> None:
+    path = tmp_path_factory.mktemp("history") / "history.db"
+    for searchable in (True, False):  # a build without the index takes over the file of one that has it, and back
+        with HistoryFile(path, searchable=searchable) as history:
+            if searchable:
+                for number, name in enumerate(names):
+                    history.add(row(number, name=name, cid="Q"), None)
+            found = {entry.timestamp - START for entry in history.page(Query(text=text))}
+        assert found == {number for number, name in enumerate(names) if text.lower() in name.lower()}
+
+
+def test_rows_written_by_a_build_without_the_index_are_found_by_one_that_has_it(path: Path) -> None:
+    with HistoryFile(path) as history:
+        history.add(row(1, name="first"), None)
+    with HistoryFile(path, searchable=False) as history:
+        history.add(row(2, name="second"), None)
+        history.set_text(history.ids(Query(text="first"))[0], "name", "changed")
+    with HistoryFile(path) as history:
+        assert [entry.name for entry in history.page(Query(text="second"))] == ["second"]
+        assert [entry.name for entry in history.page(Query(text="changed"))] == ["changed"]
+        assert history.page(Query(text="first")) == []
+
+
+def test_kind_direction_profile_recipient_and_state_narrow_a_query(path: Path) -> None:
+    with HistoryFile(path) as history:
+        history.add(row(1, kind="file"), None)
+        history.add(row(2, kind="message", recipient="bob"), None)
+        history.add(row(3, kind="message", direction="received"), None)
+        history.add(row(4, profile="work"), None)
+        history.mark_revoked(cid(1), "local", 5)
+
+        def numbers(query: Query) -> list[int]:
+            return [entry.timestamp - START for entry in history.page(query)]
+
+        assert numbers(Query(kind="message")) == [3, 2]
+        assert numbers(Query(direction="received")) == [3]
+        assert numbers(Query(profile="work")) == [4]
+        assert numbers(Query(recipient="bob")) == [2]
+        assert numbers(Query(revoked=True)) == [1]
+        assert numbers(Query(revoked=False)) == [4, 3, 2]
+        assert numbers(Query(text="baf", kind="message", revoked=False)) == [3, 2]
+
+
+def test_revoking_marks_every_row_of_the_cid_in_that_profile_and_storing_again_unmarks(path: Path) -> None:
+    with HistoryFile(path) as history:
+        for profile in ("local", "local", "work"):
+            history.add(row(1, profile=profile), None)
+        history.mark_revoked(cid(1), "local", START + 50)
+        marked = [(entry.profile, entry.revoked_at) for entry in history.page(Query(sort="oldest"))]
+        assert marked == [("local", START + 50), ("local", START + 50), ("work", None)]
+        assert history.shared_rows(cid(1), "local") == 2
+        history.add(row(1, direction="received", kind="message"), None)
+        assert history.page(Query(revoked=True)) != [], "reading a message pins nothing"
+        history.add(row(1), None)
+        assert history.page(Query(revoked=True)) == []
+
+
+def test_recipients_come_newest_first_with_their_last_words(path: Path) -> None:
+    with HistoryFile(path) as history:
+        history.add(row(1, kind="message", recipient="alice", excerpt="one"), None)
+        history.add(row(2, kind="message", recipient="bob", excerpt="two"), None)
+        history.add(row(3, kind="message", recipient="alice", excerpt="three"), None)
+        history.add(row(4, kind="message", direction="received", excerpt="unfiled"), None)
+        history.add(row(5, kind="message", recipient="eve", profile="work"), None)
+        known = history.recipients("local")
+        assert [(one.name, one.count, one.excerpt) for one in known] == [("alice", 2, "three"), ("bob", 1, "two")]
+        assert [one.name for one in history.recipients(None)] == ["eve", "alice", "bob"]
+
+
+@pytest.mark.parametrize("timestamp", [-1, MAX_TIMESTAMP + 1, 2**80])
+def test_an_impossible_time_is_refused(path: Path, timestamp: int) -> None:
+    with HistoryFile(path) as history, pytest.raises(HistoryError, match="no time"):
+        history.add(row(timestamp=timestamp), None)
+
+
+def test_a_name_that_is_no_text_is_kept_as_well_as_it_can_be(path: Path) -> None:
+    with HistoryFile(path) as history:
+        assert history.add(row(name="caf\udce9.txt"), None).name == "caf?.txt"
+
+
+class TestFilesThatAreNotOurs:
+    def test_a_newer_history_is_refused_politely_and_not_touched(self, path: Path) -> None:
+        with HistoryFile(path) as history:
+            history.add(row(), None)
+            history.connection.execute("PRAGMA user_version = 99")
+        before = path.read_bytes()
+        with HistoryFile(path) as history, pytest.raises(HistoryError, match="newer pinui") as caught:
+            history.add(row(), None)
+        assert caught.value.hint is not None
+        assert "Upgrade" in caught.value.hint
+        assert path.read_bytes() == before
+
+    def test_another_programs_database_is_refused(self, path: Path) -> None:
+        path.parent.mkdir()
+        with sqlite3.connect(path) as other:
+            other.execute("CREATE TABLE bookmarks (url TEXT)")
+        other.close()
+        with HistoryFile(path) as history, pytest.raises(HistoryError, match="another program"):
+            history.ids(Query())
+
+    def test_a_file_that_is_no_database_is_refused_and_stays(self, path: Path) -> None:
+        path.parent.mkdir()
+        path.write_text("these are my notes, which happen to have that name " * 20)
+        with HistoryFile(path) as history, pytest.raises(HistoryError, match="damaged or no history"):
+            history.ids(Query())
+        assert path.read_text().startswith("these are my notes")
+
+    def test_a_folder_in_the_way_is_named(self, path: Path) -> None:
+        path.mkdir(parents=True)
+        with HistoryFile(path) as history, pytest.raises(HistoryError, match=r"history\.db cannot be used"):
+            history.ids(Query())
+
+
+async def test_an_error_in_the_file_reaches_the_caller_as_a_sentence(path: Path) -> None:
+    path.mkdir(parents=True)
+    history = History(path)
+    with pytest.raises(HistoryError, match="cannot be used"):
+        await history.check()
+    await history.aclose()
+
+
+async def test_changes_are_told_and_names_notes_and_filing_are_kept(path: Path) -> None:
+    told: list[int] = []
+    history = History(path, changed=lambda: told.append(1))
+    entry = await history.add(row(kind="message", direction="received", excerpt="hello"), None)
+    await history.rename(entry.id, "greeting")
+    await history.annotate(entry.id, "from the fair")
+    await history.file_under(entry.id, "alice")
+    assert len(told) == 4
+    (changed,) = await history.entries([entry.id])
+    assert (changed.name, changed.note, changed.recipient) == ("greeting", "from the fair", "alice")
+    assert await history.received(entry.cid, "local") == changed
+    assert await history.latest(entry.cid) == changed
+    assert [one.name for one in await history.recipients("local")] == ["alice"]
+    assert await history.shared_rows(entry.cid, "local") == 1
+    assert await history.forget(Query(text="greeting")) == 1
+    assert await history.count(Query()) == 0
+    await history.aclose()
+
+
+async def test_a_cancelled_writer_still_leaves_a_whole_row(path: Path) -> None:
+    import asyncio
+
+    history = History(path)
+    await history.check()
+    for number in range(20):
+        task = asyncio.ensure_future(history.add(row(number), '{"a":1}'))
+        for _ in range(number % 4):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+    entries = await history.page(Query())
+    for entry in entries:
+        record = await history.record(entry.id)
+        assert record is not None
+        assert record.data == {"a": 1}
+    assert entries, "a write that began is finished"
+    await history.aclose()
