@@ -42,7 +42,8 @@ class OSKeyring:
     def __init__(self, *, read_seconds: float = READ_SECONDS, write_seconds: float = WRITE_SECONDS) -> None:
         self._read_seconds = read_seconds
         self._write_seconds = write_seconds
-        self._busy: threading.Thread | None = None
+        self._turn = asyncio.Lock()
+        self._unanswered: threading.Event | None = None
 
     async def get(self, user: str) -> str | None:
         """The secret of an entry, or None if there is no such entry."""
@@ -77,42 +78,53 @@ class OSKeyring:
         return await self._call(look, self._read_seconds)
 
     async def _call(self, work: Callable[[Any], T], seconds: float) -> T:
-        if self._busy is not None and self._busy.is_alive():
-            # Another thread would hang in the same place.
-            raise KeyringTrouble(
+        if self._unanswered is not None and not self._unanswered.is_set():
+            raise KeyringTrouble(  # another thread would hang in the same place
                 "The keyring has not answered an earlier question yet; it may be waiting for you to unlock it."
             )
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[T] = loop.create_future()
-
-        def run() -> None:
-            try:
-                result = work(_find_store())
-            except KeyringTrouble as trouble:
-                report(answer.set_exception, trouble)
-            except Exception as error:  # noqa: BLE001 – stores raise what their own libraries raise
-                report(answer.set_exception, _explained(error))
-            else:
-                report(answer.set_result, result)
-
-        def report(settle: Callable[[Any], None], value: Any) -> None:
-            def hand_over() -> None:
-                if not answer.done():
-                    settle(value)
-
-            with suppress(RuntimeError):  # the program may have gone on and closed its loop
-                loop.call_soon_threadsafe(hand_over)
-
-        # A daemon: an executor's thread would be waited for at exit, and this one may hang for ever.
-        self._busy = threading.Thread(target=run, name="pinui-keyring", daemon=True)
-        self._busy.start()
+        answered = threading.Event()
         try:
-            return await asyncio.wait_for(answer, seconds)
+            async with asyncio.timeout(seconds), self._turn:
+                self._unanswered = None
+                try:
+                    return await _in_daemon(work, answered)
+                except asyncio.CancelledError:
+                    self._unanswered = answered
+                    raise
         except TimeoutError:
             raise KeyringTrouble(
                 f"The keyring did not answer within {seconds:.0f} seconds."
                 " If it asks for its password in a window, answer there and try again."
             ) from None
+
+
+def _in_daemon(work: Callable[[Any], T], answered: threading.Event) -> asyncio.Future[T]:
+    """Run some work on a daemon thread: an executor's would be waited for at exit, and this one may hang for ever."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            result = work(_find_store())
+        except KeyringTrouble as trouble:
+            report(answer.set_exception, trouble)
+        except Exception as error:  # noqa: BLE001 – stores raise what their own libraries raise
+            report(answer.set_exception, _explained(error))
+        else:
+            report(answer.set_result, result)
+
+    def report(settle: Callable[[Any], None], value: Any) -> None:
+        answered.set()
+
+        def hand_over() -> None:
+            if not answer.done():
+                settle(value)
+
+        with suppress(RuntimeError):  # the program may have gone on and closed its loop
+            loop.call_soon_threadsafe(hand_over)
+
+    threading.Thread(target=run, name="pinui-keyring", daemon=True).start()
+    return answer
 
 
 def _find_store() -> Any:
