@@ -1,1 +1,14 @@
-"""The embedded pinning node: the provider's HTTP API and a gateway, on loopback."""
+"""A pinning service and gateway on this machine: `async with Node(folder) as node:`.
+
+server       `Node`: its thread, socket and lifetime        api, wire       the pinning API and its bodies
+gateway      `/ipfs/…`: files, folder pages, blocks, CARs   uploads, body   request bodies as streams
+store        the data folder: CARs, crash safety            index           the pins and blocks in it (SQLite)
+guard        Host, Origin, token, rate                      connections     limits on connections
+command      what `pinui node` runs
+"""
+
+from __future__ import annotations
+
+from pinui.node.server import Node, NodeError, RequestLine
+
+__all__ = ["Node", "NodeError", "RequestLine"]

@@ -1,0 +1,116 @@
+"""The pinning API: uploads, unpinning, listing, totals and the authentication test."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from aiohttp import web
+
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError
+from pinui.node.body import pump, read_whole
+from pinui.node.errors import ApiError, StorageFull
+from pinui.node.index import Pin
+from pinui.node.store import PinStore
+from pinui.node.uploads import MultipartUpload, boundary_of, store_json
+from pinui.node.wire import json_request, list_body, list_query, pin_body
+from pinui.node.workers import Workers
+
+__all__ = ["PinningApi"]
+
+MAX_JSON = 10_000_000
+WELCOME = "Congratulations! You are communicating with the Pinata API!"
+
+
+class PinningApi:
+    """Answers requests whose token has been checked."""
+
+    def __init__(self, store: PinStore, workers: Workers) -> None:
+        self._store = store
+        self._workers = workers
+        self._routes = {
+            "/pinning/pinJSONToIPFS": ("POST", self._pin_json),
+            "/pinning/pinFileToIPFS": ("POST", self._pin_file),
+            "/data/testAuthentication": ("GET", self._test_authentication),
+            "/data/pinList": ("GET", self._list),
+            "/data/userPinnedDataTotal": ("GET", self._totals),
+        }
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """The answer to one request, or `ApiError`."""
+        path = request.rel_url.raw_path.rstrip("/")
+        if path.startswith("/pinning/unpin/"):
+            method, handler = "DELETE", self._unpin
+        elif path in self._routes:
+            method, handler = self._routes[path]
+        else:
+            raise ApiError.of(404, "OBJECT_NOT_FOUND", f"This node has no {path or '/'}.")
+        if request.method != method:
+            raise ApiError.of(405, "METHOD_NOT_ALLOWED", f"Use {method} here.", {"Allow": method})
+        return await handler(request)
+
+    async def _test_authentication(self, request: web.BaseRequest) -> web.Response:  # noqa: ARG002  as all
+        return web.json_response({"message": WELCOME})
+
+    async def _pin_json(self, request: web.BaseRequest) -> web.Response:
+        body = await read_whole(request, MAX_JSON)
+
+        def pin() -> tuple[Pin, bool]:
+            text, options = json_request(body)
+            return store_json(self._store, text, options)
+
+        return web.json_response(pin_body(*await self._workers.run(pin)))
+
+    async def _pin_file(self, request: web.BaseRequest) -> web.Response:
+        boundary = boundary_of(request.headers.get("Content-Type", ""))
+        await self._workers.run(self._check_room, request.content_length or 0)
+        upload = MultipartUpload(self._store, boundary)
+
+        def take(pieces: Sequence[bytes]) -> None:
+            for piece in pieces:
+                upload.feed(piece)
+
+        try:
+            await pump(request, self._workers, take)
+            pin, duplicate = await self._workers.run(upload.finish)
+        finally:
+            await self._workers.run(upload.discard)
+        return web.json_response(pin_body(pin, duplicate))
+
+    def _check_room(self, size: int) -> None:
+        """Better now than after gigabytes."""
+        if size > shutil.disk_usage(self._store.folder).free:
+            raise StorageFull("there is no room on the disk")
+
+    async def _unpin(self, request: web.BaseRequest) -> web.Response:
+        text = unquote(request.rel_url.raw_path.removeprefix("/pinning/unpin/")).strip("/")
+        try:
+            cid = Cid.parse(text)
+        except ContentAddressError as error:
+            raise ApiError.of(400, "INVALID_CID", f"{text[:100]!r} is not a CID.") from error
+        if not await self._workers.run(self._unpin_either, cid):
+            raise ApiError.of(
+                400, "CURRENT_USER_HAS_NOT_PINNED_CID", f"The current user has not pinned the cid: {text}"
+            )
+        return web.Response(text="OK")
+
+    def _unpin_either(self, cid: Cid) -> bool:
+        """People copy either spelling: versions 0 and 1 of one CID name one pin."""
+        spellings = [cid]
+        with contextlib.suppress(ValueError):
+            spellings.append(cid.to_v1() if cid.version == 0 else cid.to_v0())
+        return any(self._store.unpin(str(spelling)) for spelling in spellings)
+
+    async def _list(self, request: web.BaseRequest) -> web.Response:
+        query, with_count = list_query(request.query)
+        index = self._store.index
+        pins = await self._workers.run(index.list, query)
+        count = await self._workers.run(index.count, query) if with_count else None
+        return web.json_response(list_body(pins, count))
+
+    async def _totals(self, request: web.BaseRequest) -> web.Response:  # noqa: ARG002  as all
+        count, size = await self._workers.run(self._store.index.totals)
+        return web.json_response({"pin_count": count, "pin_size_total": size, "pin_size_with_replications_total": size})

@@ -1,0 +1,95 @@
+"""What a gateway request asks for beyond its path: format, range, condition, file name. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import quote
+
+from pinui.ipfs.exporter import Scope
+
+__all__ = ["Unsatisfiable", "Wanted", "byte_range", "disposition", "is_known", "wanted"]
+
+RAW = "application/vnd.ipld.raw"
+CAR = "application/vnd.ipld.car"
+RANGE = re.compile(r"bytes=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*")
+
+
+class Unsatisfiable(Exception):
+    """A range outside the file, or a parameter that has no meaning; the message is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The representation that is asked for."""
+
+    format: Literal["plain", "raw", "car"] = "plain"
+    scope: Scope = "all"
+    first: int = 0
+    last: int | None = None
+    """`entity-bytes`: positions from the start, or negative ones from the end."""
+
+
+def wanted(query: Mapping[str, str], accept: str) -> Wanted:
+    """By `?format=`, else by the Accept header."""
+    name = query.get("format")
+    parameters: dict[str, str] = {}
+    if name is None:
+        for offer in accept.split(","):
+            kind, *rest = (part.strip() for part in offer.split(";"))
+            if kind.lower() in (RAW, CAR):
+                name = "raw" if kind.lower() == RAW else "car"
+                parameters = {key: value for key, _, value in (part.partition("=") for part in rest)}
+                break
+    if name is None:
+        return Wanted()
+    if name not in ("raw", "car"):
+        raise Unsatisfiable(f"The format {name[:40]!r} is not served here; raw and car are.")
+    if query.get("car-version", parameters.get("version", "1")) != "1":
+        raise Unsatisfiable("Only version 1 of CAR is served here.")
+    scope = query.get("dag-scope", "entity" if "entity-bytes" in query else "all")
+    if scope not in ("block", "entity", "all"):
+        raise Unsatisfiable("dag-scope must be block, entity or all.")
+    return Wanted(name, scope, *_entity_bytes(query.get("entity-bytes")))
+
+
+def _entity_bytes(text: str | None) -> tuple[int, int | None]:
+    if text is None:
+        return 0, None
+    found = re.fullmatch(r"(-?\d{1,18}):(\*|-?\d{1,18})", text)
+    if found is None:
+        raise Unsatisfiable("entity-bytes must be from:to, such as 0:1023 or -100:*.")
+    return int(found[1]), None if found[2] == "*" else int(found[2])
+
+
+def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
+    """Start and stop of the one range asked for; None for the whole file (several ranges are served as that)."""
+    found = RANGE.fullmatch(header or "")
+    if found is None or not (found[1] or found[2]):
+        return None
+    if found[1]:
+        start, stop = int(found[1]), min(size, int(found[2]) + 1) if found[2] else size
+        if found[2] and int(found[2]) < start:
+            return None
+    else:
+        start, stop = max(0, size - int(found[2])), size
+    if start >= stop:
+        raise Unsatisfiable("The range lies outside the file.")
+    return start, stop
+
+
+def is_known(header: str | None, etag: str) -> bool:
+    """Whether an If-None-Match header says that the client has this already."""
+    tags = [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
+    return "*" in tags or etag in tags
+
+
+def disposition(name: str | None, download: bool) -> str:
+    """The Content-Disposition header for a file."""
+    kind = "attachment" if download else "inline"
+    if not name:
+        return kind
+    plain = re.sub(r'[^ -~]|["\\%;]', "_", name)
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

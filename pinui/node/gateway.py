@@ -1,0 +1,221 @@
+"""The gateway: `/ipfs/CID/path` as files and folder pages, as single blocks and as CARs."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain, islice
+from urllib.parse import quote, unquote
+
+from aiohttp import web
+
+from pinui.ipfs.car import encode_header, encode_section_head
+from pinui.ipfs.cid import IDENTITY, Cid
+from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
+from pinui.ipfs.exporter import list_folder, load, read_file, resolve, resolve_blocks, walk_blocks
+from pinui.ipfs.multihash import Bytes
+from pinui.ipfs.unixfs import FilePiece, Symlink
+from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition, is_known, wanted
+from pinui.node.errors import ApiError
+from pinui.node.listing import folder_page
+from pinui.node.media import SNIFFED, content_type
+from pinui.node.store import BlockReader, PinStore
+from pinui.node.workers import Workers
+
+__all__ = ["Gateway", "GatewayError"]
+
+FOR_EVER = "public, max-age=29030400, immutable"
+STALLED = 60.0
+
+
+class GatewayError(Exception):
+    """An answer other than success: a sentence in plain text."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = headers or {}
+        self.sentence = sentence
+
+
+@dataclass(slots=True)
+class Target:
+    """What a request asks for, found."""
+
+    root: Cid
+    path: tuple[str, ...]
+    cid: Cid
+    blocks: BlockReader
+
+
+class Gateway:
+    """Answers GET and HEAD below /ipfs/."""
+
+    def __init__(self, store: PinStore, workers: Workers) -> None:
+        self._store = store
+        self._workers = workers
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """The answer to one request, or `GatewayError`."""
+        if request.method not in ("GET", "HEAD"):
+            raise ApiError.of(405, "METHOD_NOT_ALLOWED", "Use GET here.", {"Allow": "GET, HEAD"})
+        segments = [unquote(part) for part in request.rel_url.raw_path.removeprefix("/ipfs/").split("/")]
+        try:
+            root = Cid.parse(segments[0])
+        except MalformedContent:
+            raise GatewayError(400, f"{segments[0][:100]!r} is not a CID.") from None
+        path = tuple(part for part in segments[1:] if part)
+        with ExitStack() as stack:
+            blocks = stack.enter_context(self._store.reading())
+            try:
+                cid = await self._workers.run(resolve, root, path, blocks)
+                if cid is None:
+                    raise GatewayError(404, f"There is no {'/'.join(path)!r} in {root}.")
+                return await self._serve(request, Target(root, path, cid, blocks))
+            except MissingBlock as error:
+                raise GatewayError(404, str(error)) from error
+            except UnsupportedContent as error:
+                raise GatewayError(501, f"{error}.") from error
+            except ContentAddressError as error:
+                raise GatewayError(500, f"{error}.") from error
+
+    async def _serve(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        try:
+            asked = wanted(request.query, request.headers.get("Accept", ""))
+        except Unsatisfiable as error:
+            raise GatewayError(400, str(error)) from error
+        if asked.format == "raw":
+            return await self._raw(request, target)
+        if asked.format == "car":
+            return await self._car(request, target, asked)
+        piece = await self._workers.run(load, target.cid, target.blocks)
+        if isinstance(piece, FilePiece):
+            return await self._file(request, target, piece.size)
+        if isinstance(piece, Symlink):
+            return await self._send(request, _headers(target, "text/plain; charset=utf-8"), [piece.target.encode()])
+        return await self._folder(request, target)
+
+    async def _raw(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        data = target.cid.digest if target.cid.hash_code == IDENTITY else None
+        if data is None:
+            data = await self._workers.run(target.blocks, target.cid)
+        headers = _headers(target, "application/vnd.ipld.raw", ".raw")
+        headers["Content-Disposition"] = f'attachment; filename="{target.cid}.bin"'
+        return await self._send(request, headers, [data])
+
+    async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
+        marks = f"{target.root}/{'/'.join(target.path)}?{asked}"
+        headers = _headers(
+            target,
+            "application/vnd.ipld.car; version=1; order=dfs; dups=y",
+            f".car.{hashlib.sha256(marks.encode()).hexdigest()[:16]}",
+        )
+        headers["Content-Disposition"] = f'attachment; filename="{target.cid}.car"'
+        headers["Accept-Ranges"] = "none"
+        sections = await self._workers.run(_prefetched, _sections(target, asked))
+        return await self._stream(request, headers, sections, None)
+
+    async def _folder(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        if not request.rel_url.raw_path.endswith("/"):
+            # Links on the page are relative to it.
+            query = f"?{request.rel_url.raw_query_string}" if request.rel_url.raw_query_string else ""
+            raise web.HTTPMovedPermanently(f"{request.rel_url.raw_path}/{query}")
+        index = await self._workers.run(resolve, target.cid, ("index.html",), target.blocks)
+        if index is not None:
+            piece = await self._workers.run(load, index, target.blocks)
+            if isinstance(piece, FilePiece):
+                page = Target(target.root, (*target.path, "index.html"), index, target.blocks)
+                return await self._file(request, page, piece.size)
+        entries = await self._workers.run(lambda: list(list_folder(target.cid, target.blocks)))
+        headers = _headers(target, "text/html; charset=utf-8", ".page")
+        headers["Cache-Control"] = "no-cache"  # the page is ours and may change with the program
+        headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
+        page = await self._workers.run(folder_page, target.root, target.path, target.cid, entries)
+        return await self._send(request, headers, [page.encode()])
+
+    async def _file(self, request: web.BaseRequest, target: Target, size: int) -> web.StreamResponse:
+        beginning = await self._workers.run(lambda: b"".join(read_file(target.cid, target.blocks, 0, SNIFFED)))
+        name = request.query.get("filename") or (target.path[-1] if target.path else None)
+        if name is None:
+            pin = await self._workers.run(self._store.index.pinned, str(target.cid))
+            name = pin.name if pin is not None and pin.mime_type != "application/json" else None
+        headers = _headers(target, content_type(name, beginning))
+        download = request.query.get("download") == "true"
+        if download or "filename" in request.query:
+            headers["Content-Disposition"] = disposition(name, download)
+        headers["Accept-Ranges"] = "bytes"
+        span = self._span(request, headers, size)
+        start, stop = span or (0, size)
+        content = read_file(target.cid, target.blocks, start, stop)
+        return await self._stream(request, headers, content, stop - start, 206 if span else 200)
+
+    def _span(self, request: web.BaseRequest, headers: dict[str, str], size: int) -> tuple[int, int] | None:
+        condition = request.headers.get("If-Range")
+        if condition is not None and condition != headers["ETag"]:
+            return None
+        try:
+            span = byte_range(request.headers.get("Range"), size)
+        except Unsatisfiable as error:
+            raise GatewayError(416, str(error), {"Content-Range": f"bytes */{size}"}) from error
+        if span is not None:
+            headers["Content-Range"] = f"bytes {span[0]}-{span[1] - 1}/{size}"
+        return span
+
+    async def _send(
+        self, request: web.BaseRequest, headers: dict[str, str], content: list[Bytes]
+    ) -> web.StreamResponse:
+        return await self._stream(request, headers, iter(content), sum(len(piece) for piece in content))
+
+    async def _stream(
+        self,
+        request: web.BaseRequest,
+        headers: dict[str, str],
+        content: Iterator[Bytes],
+        size: int | None,
+        status: int = 200,
+    ) -> web.StreamResponse:
+        if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
+            kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots")
+            return web.Response(status=304, headers={name: headers[name] for name in kept})
+        response = web.StreamResponse(status=status, headers=headers)
+        response.content_length = size
+        await response.prepare(request)
+        if request.method == "GET":
+            async for batch in self._workers.ahead(content):
+                for piece in batch:
+                    async with asyncio.timeout(STALLED):
+                        await response.write(piece)
+        await response.write_eof()
+        return response
+
+
+def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
+    path = "/".join((str(target.root), *target.path))
+    return {
+        "Content-Type": kind,
+        "ETag": f'"{target.cid}{suffix}"',
+        "Cache-Control": FOR_EVER,
+        "X-Content-Type-Options": "nosniff",
+        "X-Ipfs-Path": f"/ipfs/{quote(path)}",
+        "X-Ipfs-Roots": str(target.cid),
+    }
+
+
+def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
+    """A CAR: the blocks on the way to the path, then those of what lies there."""
+    yield encode_header([target.cid])
+    *way, _ = resolve_blocks(target.root, target.path, target.blocks)
+    on_the_way = ((cid, target.blocks(cid)) for cid in way if cid is not None and cid.hash_code != IDENTITY)
+    for cid, data in chain(on_the_way, walk_blocks(target.cid, target.blocks, asked.scope)):
+        yield encode_section_head(cid, len(data))
+        yield data
+
+
+def _prefetched(pieces: Iterator[Bytes]) -> Iterator[Bytes]:
+    """Begin, so that what goes wrong at once is still an answer and not a broken stream."""
+    first = [next(pieces)]
+    first.extend(islice(pieces, 2))
+    return chain(first, pieces)

@@ -1,0 +1,81 @@
+"""Whose drafts are whose: each node that uses a folder holds a lock there, and a dead one's lock is free."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["FolderLock"]
+
+try:
+    import fcntl
+except ImportError:  # Windows: a file that is open can't be removed there, which is all that is needed
+    fcntl = None
+
+
+class FolderLock:
+    """A file `NAME.lock` that is locked while its owner lives; what the owner makes is called `NAME-…`."""
+
+    def __init__(self, folder: Path, name: str, fd: int) -> None:
+        self._folder = folder
+        self.name = name
+        self._fd = fd
+
+    @classmethod
+    def take(cls, folder: Path) -> FolderLock:
+        """Make a new lock that nobody else has."""
+        while True:
+            name = secrets.token_hex(8)
+            path = folder / f"{name}.lock"
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # Another process may sweep between the two steps: then the file is gone, and a new one is made.
+            if _try_lock(fd) and path.exists():
+                return cls(folder, name, fd)
+            os.close(fd)
+
+    def release(self) -> None:
+        """Give the name up."""
+        path = self._folder / f"{self.name}.lock"
+        if fcntl is None:
+            os.close(self._fd)
+        with contextlib.suppress(OSError):
+            path.unlink()
+        if fcntl is not None:
+            os.close(self._fd)
+
+    def sweep(self) -> None:
+        """Remove what owners left who are gone."""
+        for path in self._folder.iterdir():
+            owner = path.name.partition(".")[0].partition("-")[0]
+            if owner != self.name and not self._is_alive(owner):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+    def _is_alive(self, owner: str) -> bool:
+        path = self._folder / f"{owner}.lock"
+        try:
+            fd = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        try:
+            if not _try_lock(fd):
+                return True
+            if fcntl is not None:
+                path.unlink(missing_ok=True)
+            return False
+        finally:
+            os.close(fd)
+
+
+def _try_lock(fd: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

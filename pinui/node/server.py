@@ -1,0 +1,236 @@
+"""The node itself: a thread with an event loop of its own, a socket on loopback, and what ties the parts together."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from aiohttp import web
+
+from pinui.node.api import PinningApi
+from pinui.node.connections import LimitedServer
+from pinui.node.errors import ApiError, StorageFull
+from pinui.node.gateway import Gateway, GatewayError
+from pinui.node.guard import RateLimit, check_origin, check_token
+from pinui.node.settings import read_port, read_token, remember_port
+from pinui.node.store import PinStore
+from pinui.node.workers import Workers
+
+__all__ = ["Node", "NodeError", "RequestLine"]
+
+LOOPBACK = "127.0.0.1"
+# A transfer that is under way when the node stops gets no more than this.
+GRACE = 0.1
+log = logging.getLogger("pinui.node")
+
+
+class NodeError(Exception):
+    """The node can't run; the message is a sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """One request that was answered, for a log. The path is as it was sent, escaped, without its query."""
+
+    method: str
+    path: str
+    status: int
+    seconds: float
+
+
+class Node:
+    """A pinning service and gateway on this machine.
+
+    `async with Node(folder) as node:` or `start` and `stop`. With no `port` it takes the one that the folder had
+    before, or a free one. With no `token` it takes the folder's own, which is made once.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path | str,
+        *,
+        port: int = 0,
+        token: str | None = None,
+        rate_limit: int | None = None,
+        on_request: Callable[[RequestLine], None] | None = None,
+    ) -> None:
+        self.data_dir = Path(data_dir)
+        self.port = port
+        self._token = token
+        self._limit = RateLimit(rate_limit) if rate_limit else None
+        self._on_request = on_request
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+
+    @property
+    def api_url(self) -> str:
+        """Where the pinning API is."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def gateway_url(self) -> str:
+        """Where the gateway is; a CID follows after a slash."""
+        return f"{self.api_url}/ipfs"
+
+    @property
+    def token(self) -> str:
+        """What the API wants as a bearer token."""
+        if self._token is None:
+            raise NodeError("The node has no token before it is started.")
+        return self._token
+
+    async def __aenter__(self) -> Node:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def start(self) -> None:
+        """Start and return once requests are answered; `NodeError` if that can't be."""
+        ready: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, args=(ready,), name="pinui-node", daemon=True)
+        self._thread.start()
+        ready.result()
+
+    def stop(self) -> None:
+        """End within a second, transfers under way too; harmless if it does not run."""
+        if self._loop is not None and self._stop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._stop.set)
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _run(self, ready: Future[None]) -> None:
+        try:
+            asyncio.run(self._serve(ready))
+        except Exception as error:
+            if ready.done():
+                log.exception("the node ended")
+            else:
+                ready.set_exception(error)
+
+    async def _serve(self, ready: Future[None]) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            store = PinStore(self.data_dir)
+        except OSError as error:
+            raise NodeError(f"The folder {self.data_dir} can't be used: {error.strerror}.") from error
+        workers = Workers()
+        try:
+            self._token = self._token or read_token(self.data_dir)
+            listener = self._listen()
+            server = LimitedServer(self._handler(store, workers))
+            runner = web.ServerRunner(server, shutdown_timeout=GRACE)
+            await runner.setup()
+            await web.SockSite(runner, listener, backlog=256).start()
+            server.watch()
+            ready.set_result(None)
+            await self._stop.wait()
+            server.stop_watching()
+            await runner.cleanup()
+        finally:
+            workers.close()
+            store.close()
+
+    def _listen(self) -> socket.socket:
+        remembered = 0 if self.port else read_port(self.data_dir)
+        for port in (self.port or remembered, 0) if remembered else (self.port,):
+            # The protocol is named because asyncio looks at it before it turns off Nagle's delay (40 ms a request).
+            listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows means another thing by SO_REUSEADDR
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+            else:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind((LOOPBACK, port))
+                listener.listen(256)
+            except OSError as error:
+                listener.close()
+                if port == 0 or port != remembered:
+                    why = "is in use" if error.errno == errno.EADDRINUSE else f"can't be used: {error.strerror}"
+                    raise NodeError(f"Port {port} {why}. Choose another one, or none for a free one.") from error
+                continue
+            chosen: int = listener.getsockname()[1]
+            if not self.port and not remembered:
+                remember_port(self.data_dir, chosen)
+            self.port = chosen
+            return listener
+        raise AssertionError
+
+    def _handler(self, store: PinStore, workers: Workers) -> Callable[[web.BaseRequest], object]:
+        api, gateway = PinningApi(store, workers), Gateway(store, workers)
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            began = time.perf_counter()
+            status = 500
+            try:
+                response = await self._answer(request, api, gateway)
+                status = response.status
+            except web.HTTPException as moved:
+                status = moved.status
+                raise
+            finally:
+                if self._on_request is not None:
+                    path = request.rel_url.raw_path
+                    self._on_request(RequestLine(request.method, path, status, time.perf_counter() - began))
+            return response
+
+        return handle
+
+    async def _answer(self, request: web.BaseRequest, api: PinningApi, gateway: Gateway) -> web.StreamResponse:
+        limits: dict[str, str] = {}
+        try:
+            check_origin(request.headers, self.port)
+            path = request.rel_url.raw_path
+            if path.startswith("/ipfs/"):
+                return await gateway.answer(request)
+            if path in ("/", "/favicon.ico"):
+                return _about(path)
+            limits = self._limit.take() if self._limit else {}
+            check_token(request.headers, self.token)
+            response = await api.answer(request)
+            response.headers.update(limits)
+            return response
+        except ApiError as error:
+            return web.json_response(error.body, status=error.status, headers=limits | error.headers)
+        except GatewayError as error:
+            return web.Response(status=error.status, text=f"{error.sentence}\n", headers=error.headers)
+        except StorageFull:
+            error = ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
+            return web.json_response(error.body, status=error.status)
+        except (ConnectionError, TimeoutError):
+            # The client went away or does not read: nobody is there to be answered.
+            if request.transport is not None:
+                request.transport.abort()
+            raise
+        except web.HTTPException:
+            raise
+        except Exception:
+            log.exception("%s %s failed", request.method, request.rel_url.raw_path)
+            if request.transport is not None and request.writer.output_size:
+                request.transport.abort()
+            error = ApiError.of(500, "INTERNAL_ERROR", "Something is wrong in the node; its log says what.")
+            return web.json_response(error.body, status=error.status)
+
+
+def _about(path: str) -> web.Response:
+    if path != "/":
+        return web.Response(status=404)
+    return web.Response(
+        text="This is a pinui node: a pinning service and an IPFS gateway (/ipfs/CID) for this machine.\n"
+    )

@@ -1,0 +1,237 @@
+"""The data folder of a node: pins as CAR files, their index, and what keeps both right through crashes.
+
+    index.db          which pins there are (SQLite)
+    pins/CID.x.car    one pin, whole; `x` makes the name new each time
+    drafts/           uploads that are not whole yet, and a lock that says whose they are
+    token, port       what processes that share the folder agree on
+
+A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
+takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR can't be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+import time
+import uuid
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pinui.ipfs.cid import SHA2_256, Cid
+from pinui.ipfs.errors import MissingBlock
+from pinui.node.draft import DraftCar
+from pinui.node.errors import StorageFull, is_disk_full
+from pinui.node.index import Index, Pin
+from pinui.node.lock import FolderLock
+
+__all__ = ["BlockReader", "NewPin", "PinStore"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPin:
+    """What is known of a pin besides its blocks."""
+
+    cid: Cid
+    size: int
+    files: int
+    name: str | None = None
+    keyvalues: dict[str, Any] | None = None
+    mime_type: str | None = None
+
+
+class _Job:
+    """A pin that waits for the next transaction."""
+
+    def __init__(self, pin: Pin, draft: DraftCar) -> None:
+        self.pin = pin
+        self.draft = draft
+        self.duplicate_of: Pin | None = None
+        self.done = False
+        self.error: BaseException | None = None
+
+
+class PinStore:
+    """Everything that a node keeps. Every method may block on the disk: call it from a worker thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._pins = folder / "pins"
+        self._drafts = folder / "drafts"
+        for needed in (folder, self._pins, self._drafts):
+            needed.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = FolderLock.take(self._drafts)
+        self._index = Index(folder / "index.db")
+        with contextlib.suppress(OSError):
+            (folder / "index.db").chmod(0o600)
+        self._numbers = 0
+        self._queue: list[_Job] = []
+        self._queue_lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._clean_up()
+
+    @property
+    def index(self) -> Index:
+        """What is pinned, for reading."""
+        return self._index
+
+    def close(self) -> None:
+        """Let go of the folder; drafts of this node vanish."""
+        self._index.close()
+        for draft in self._drafts.glob(f"{self._lock.name}-*"):
+            draft.unlink(missing_ok=True)
+        self._lock.release()
+
+    def draft(self, cid_version: int) -> DraftCar:
+        """A new CAR to write blocks to."""
+        with self._queue_lock:
+            self._numbers += 1
+            number = self._numbers
+        with translated():
+            return DraftCar(self._drafts / f"{self._lock.name}-{number}.car", cid_version)
+
+    def commit(self, draft: DraftCar, new: NewPin) -> tuple[Pin, bool]:
+        """Make a draft a pin. If its CID is pinned already, that older pin comes back, and True."""
+        now = time.time_ns() // 1_000_000
+        car = f"{new.cid}.{secrets.token_hex(4)}.car"
+        pin = Pin(
+            str(uuid.uuid4()), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car
+        )
+        with translated():
+            older = self._index.pinned(pin.cid)
+            if older is not None:
+                return older, True
+            draft.finish(new.cid)
+        job = _Job(pin, draft)
+        with self._queue_lock:
+            self._queue.append(job)
+        # Whoever's turn it is writes for all who wait: many small uploads share one sync of the disk.
+        with self._turn:
+            if not job.done:
+                with self._queue_lock:
+                    jobs, self._queue = self._queue, []
+                self._write(jobs)
+        if job.error is not None:
+            with translated():
+                raise job.error
+        return (job.duplicate_of, True) if job.duplicate_of else (job.pin, False)
+
+    def _write(self, jobs: list[_Job]) -> None:
+        renamed: list[Path] = []
+        try:
+            with self._index.writing() as connection:
+                for job in jobs:
+                    job.duplicate_of = self._index.pinned(job.pin.cid, connection)
+                    if job.duplicate_of is None:
+                        self._index.insert(connection, job.pin, job.draft.places)
+                for job in jobs:
+                    if job.duplicate_of is None and job.pin.car is not None:
+                        target = self._pins / job.pin.car
+                        job.draft.path.rename(target)
+                        renamed.append(target)
+                sync_folder(self._pins)
+        except BaseException as error:  # noqa: BLE001  it is raised again by each who waits
+            for target in renamed:
+                target.unlink(missing_ok=True)
+            for job in jobs:
+                job.error = error
+        for job in jobs:
+            job.done = True
+
+    def unpin(self, cid: str) -> bool:
+        """Remove a pin; False if there is none."""
+        with translated():
+            with self._index.writing() as connection:
+                pin = self._index.remove(connection, cid, time.time_ns() // 1_000_000)
+            if pin is None:
+                return False
+            with contextlib.suppress(OSError):
+                (self._pins / (pin.car or "")).unlink(missing_ok=True)
+            return True
+
+    @contextmanager
+    def reading(self) -> Generator[BlockReader]:
+        """A lookup of blocks for one request."""
+        reader = BlockReader(self._index, self._pins)
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def _clean_up(self) -> None:
+        """Remove what crashed processes left: CARs without a row, drafts whose owner is gone."""
+        with translated(), self._index.writing() as connection:
+            known = self._index.cars(connection)
+            for path in self._pins.iterdir():
+                if path.name not in known:
+                    path.unlink(missing_ok=True)
+        self._lock.sweep()
+
+
+class BlockReader:
+    """Reads blocks from the CARs of all pins; keeps the files it used open until closed."""
+
+    MOST_FILES = 16
+
+    def __init__(self, index: Index, folder: Path) -> None:
+        self._index = index
+        self._folder = folder
+        self._files: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, cid: Cid) -> bytes:
+        """The bytes of a block; `MissingBlock` if no pin has it."""
+        place = self._index.find(cid.digest) if cid.hash_code == SHA2_256 else None
+        if place is None:
+            raise MissingBlock(f"This node does not have {cid}.")
+        with self._lock:
+            try:
+                fd = self._open(place.car)
+                os.lseek(fd, place.offset, os.SEEK_SET)
+                data = os.read(fd, place.length)
+            except FileNotFoundError:  # unpinned just now
+                raise MissingBlock(f"This node does not have {cid}.") from None
+        if len(data) != place.length:
+            raise MissingBlock(f"This node has lost a part of {cid}: its file is shorter than it was.")
+        return data
+
+    def _open(self, car: str) -> int:
+        fd = self._files.get(car)
+        if fd is None:
+            if len(self._files) >= self.MOST_FILES:
+                os.close(self._files.pop(next(iter(self._files))))
+            fd = self._files[car] = os.open(self._folder / car, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        return fd
+
+    def close(self) -> None:
+        """Close the files."""
+        with self._lock:
+            while self._files:
+                os.close(self._files.popitem()[1])
+
+
+@contextmanager
+def translated() -> Generator[None]:
+    """A full disk becomes `StorageFull`, whoever says so."""
+    try:
+        yield
+    except Exception as error:
+        if is_disk_full(error):
+            raise StorageFull("there is no room on the disk") from error
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder last; where the OS has no such thing, it is not needed."""
+    if os.name == "nt":
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,221 @@
+"""Uploads as a stream: a multipart body goes in piece by piece, blocks go to the pin's CAR as they are ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.exporter import read_file
+from pinui.ipfs.folders import FolderBuilder
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
+from pinui.ipfs.multihash import Bytes
+from pinui.node.draft import DraftCar
+from pinui.node.errors import ApiError
+from pinui.node.index import Pin
+from pinui.node.media import SNIFFED, by_name, sniff
+from pinui.node.store import NewPin, PinStore
+from pinui.node.wire import INVALID, Options, options_field
+
+__all__ = ["MultipartUpload", "boundary_of", "store_json"]
+
+MAX_FILES = 20_000
+MAX_FIELDS = 32
+MAX_FIELD = 1024 * 1024
+MORE_THAN_ONE = "More than one file and/or directory was provided for pinning."
+PROFILES = (KUBO_V0, KUBO_V1)
+
+
+def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]:
+    """Pin a JSON document, which is stored as this text."""
+    with store.draft(options.cid_version) as draft:
+        file = _import(draft, PROFILES[options.cid_version], [text.encode()])
+        pin = NewPin(file.cid, file.tree_size, 1, options.name, options.keyvalues, "application/json")
+        return store.commit(draft, pin)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file whose blocks are in the draft."""
+
+    path: str
+    cid: Cid
+    tree_size: int
+
+
+def _import(draft: DraftCar, profile: ImportProfile, content: Iterable[Bytes], path: str = "") -> _File:
+    importer = Importer(profile)
+    for piece in content:
+        draft.add(importer.feed(piece))
+    blocks, cid, size = importer.finish()
+    draft.add(blocks)
+    return _File(path, cid, size)
+
+
+@dataclass(slots=True)
+class _Part:
+    """The part of the form that is being read."""
+
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    name: str = ""
+    filename: str | None = None
+    text: bytearray = field(default_factory=bytearray)
+
+
+class MultipartUpload:
+    """One upload. Feed the body, then `finish` or `discard`; every call may block: use a worker thread."""
+
+    def __init__(self, store: PinStore, boundary: bytes) -> None:
+        self._store = store
+        self._fields: dict[str, str] = {}
+        self._files: list[_File] = []
+        self._draft: DraftCar | None = None
+        self._importer: Importer | None = None
+        self._mime_type: str | None = None
+        self._beginning = b""
+        self._part = _Part()
+        self._header: tuple[bytearray, bytearray] = (bytearray(), bytearray())
+        self._ended = False
+        callbacks = {
+            "on_part_begin": self._on_part_begin,
+            "on_header_field": self._on_header_field,
+            "on_header_value": self._on_header_value,
+            "on_header_end": self._on_header_end,
+            "on_headers_finished": self._on_headers_finished,
+            "on_part_data": self._on_part_data,
+            "on_part_end": self._on_part_end,
+            "on_end": self._on_end,
+        }
+        self._parser = MultipartParser(boundary, cast(Any, callbacks))
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the body."""
+        try:
+            self._parser.write(data)
+        except FormParserError as error:
+            raise ApiError(400, INVALID) from error
+
+    def finish(self) -> tuple[Pin, bool]:
+        """The body is whole: make it a pin."""
+        if not self._ended:
+            raise ApiError(400, INVALID)
+        options = options_field(self._fields)
+        if not self._files or self._draft is None:
+            raise ApiError(400, "No file was provided for pinning.")
+        if options.cid_version != self._draft.cid_version:
+            self._import_again(options.cid_version)
+        try:
+            pin = self._single(options) if len(self._files) == 1 and "/" not in self._files[0].path else None
+            pin = pin or self._folder(options)
+        except ContentAddressError as error:
+            raise ApiError(400, f"The folder can't be pinned: {error}.") from error
+        return self._store.commit(self._draft, pin)
+
+    def discard(self) -> None:
+        """Leave nothing behind but the pin, if there is one."""
+        if self._draft is not None:
+            self._draft.discard()
+
+    def _single(self, options: Options) -> NewPin:
+        file = self._files[0]
+        kind = by_name(file.path) or self._mime_type or sniff(self._beginning)
+        return NewPin(file.cid, file.tree_size, 1, options.name or file.path or None, options.keyvalues, kind)
+
+    def _folder(self, options: Options) -> NewPin:
+        roots = {file.path.partition("/")[0] for file in self._files}
+        if len(roots) > 1 or not all("/" in file.path for file in self._files):
+            raise ApiError(400, MORE_THAN_ONE)
+        builder = FolderBuilder(options.cid_version)
+        for file in self._files:
+            builder.add(file.path.partition("/")[2], file.cid, file.tree_size)
+        blocks, cid, size = builder.finish()
+        self._target().add(blocks)
+        name = options.name or roots.pop() or None
+        return NewPin(cid, size, len(self._files), name, options.keyvalues, "directory")
+
+    def _import_again(self, cid_version: int) -> None:
+        """The options came behind the files: read what was spooled and write it as they ask."""
+        spooled, self._draft = self._target(), None
+        with spooled:
+            draft = self._draft = self._store.draft(cid_version)
+            self._files = [
+                _import(draft, PROFILES[cid_version], read_file(file.cid, spooled.read), file.path)
+                for file in self._files
+            ]
+
+    def _target(self) -> DraftCar:
+        if self._draft is None:
+            self._draft = self._store.draft(options_field(self._fields).cid_version)
+        return self._draft
+
+    def _on_part_begin(self) -> None:
+        if len(self._files) >= MAX_FILES or len(self._fields) >= MAX_FIELDS:
+            raise ApiError(413, f"At most {MAX_FILES} files can be pinned at once.")
+        self._part = _Part()
+
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header[0].extend(data[start:end])
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header[1].extend(data[start:end])
+
+    def _on_header_end(self) -> None:
+        name, value = (bytes(half).decode("latin-1") for half in self._header)
+        self._part.headers[name.lower()] = value
+        self._header = (bytearray(), bytearray())
+
+    def _on_headers_finished(self) -> None:
+        _, parameters = parse_options_header(self._part.headers.get("content-disposition"))
+        self._part.name = parameters.get(b"name", b"").decode(errors="replace")
+        filename = parameters.get(b"filename")
+        if self._part.name != "file":
+            return
+        try:
+            self._part.filename = _unescape((filename or b"").decode())
+        except UnicodeDecodeError as error:
+            raise ApiError(400, "A file's name is not UTF-8.") from error
+        self._beginning = b""
+        kind = parse_options_header(self._part.headers.get("content-type"))[0].decode("latin-1")
+        self._mime_type = kind if "/" in kind and kind != "application/octet-stream" else None
+        self._importer = Importer(PROFILES[self._target().cid_version])
+
+    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._importer is None:
+            if len(self._part.text) + end - start > MAX_FIELD:
+                raise ApiError(413, f"The field {self._part.name!r} is too large.")
+            self._part.text += data[start:end]
+            return
+        if not self._importer.size:
+            self._beginning = data[start : min(end, start + SNIFFED)]
+        self._target().add(self._importer.feed(memoryview(data)[start:end]))
+
+    def _on_part_end(self) -> None:
+        if self._importer is None:
+            self._fields[self._part.name] = self._part.text.decode(errors="replace")
+            return
+        blocks, cid, size = self._importer.finish()
+        self._target().add(blocks)
+        self._importer = None
+        self._files.append(_File(self._part.filename or "", cid, size))
+
+    def _on_end(self) -> None:
+        self._ended = True
+
+
+def _unescape(filename: str) -> str:
+    """Browsers and libraries that follow them write these three signs so; others send them as they are."""
+    return filename.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
+
+
+def boundary_of(content_type: str) -> bytes:
+    """What stands between the parts of a form."""
+    kind, parameters = parse_options_header(content_type)
+    boundary = parameters.get(b"boundary", b"")
+    if kind != b"multipart/form-data" or not 0 < len(boundary) <= 200:
+        raise ApiError(400, "The upload must be multipart/form-data with a boundary.")
+    return boundary

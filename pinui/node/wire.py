@@ -1,0 +1,174 @@
+"""The pinning API's bodies in both dialects: what a request means and how an answer is written. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from pinui.ipfs.jsontext import NotJSON, parse, parse_as_javascript, stringify
+from pinui.node.errors import ApiError
+from pinui.node.index import Pin, PinQuery
+
+__all__ = ["Options", "json_request", "list_body", "list_query", "options_field", "pin_body", "when"]
+
+MAX_KEYVALUES = 10
+MAX_NAME = 1024
+MAX_PAGE = 1000
+INVALID = "Invalid request format."
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a request says besides the content."""
+
+    name: str | None = None
+    keyvalues: dict[str, Any] | None = None
+    cid_version: int = 0
+
+
+def json_request(body: bytes) -> tuple[str, Options]:
+    """The text to store and the options of a JSON upload."""
+    try:
+        document: Any = parse_as_javascript(body)
+    except NotJSON as error:
+        raise ApiError(400, f"Invalid JSON: {error}.") from error
+    if not isinstance(document, dict):
+        raise ApiError(400, INVALID)
+    fields = cast(dict[str, Any], document)
+    key = next((key for key in ("pinataContent", "pinContent") if key in fields), None)
+    if key is None:
+        raise ApiError(400, INVALID)
+    metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
+    options = fields.get("pinataOptions", fields.get("pinOptions"))
+    try:
+        return stringify(fields[key]), read_options(metadata, options)
+    except NotJSON as error:
+        raise ApiError(400, f"Invalid JSON: {error}.") from error
+
+
+def options_field(fields: Mapping[str, str]) -> Options:
+    """The options of a file upload, which come as JSON in fields of the form."""
+    read: list[Any] = []
+    for names in (("pinataMetadata", "pinMetadata"), ("pinataOptions", "pinOptions")):
+        text = next((fields[name] for name in names if name in fields), "")
+        try:
+            read.append(parse(text) if text.strip() else None)
+        except NotJSON as error:
+            raise ApiError(400, INVALID) from error
+    return read_options(*read)
+
+
+def read_options(metadata: Any, options: Any) -> Options:
+    """Name, keyvalues and CID version; anything of the wrong kind is refused."""
+    metadata, options = _object(metadata), _object(options)
+    name, keyvalues = metadata.get("name"), metadata.get("keyvalues")
+    if name is not None and (not isinstance(name, str) or len(name) > MAX_NAME):
+        raise ApiError(400, INVALID)
+    version = options.get("cidVersion")
+    if isinstance(version, bool) or version not in (None, 0, 1, "0", "1"):
+        raise ApiError(400, INVALID)
+    return Options(name, _keyvalues(keyvalues), int(version or 0))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ApiError(400, INVALID)
+    return cast(dict[str, Any], value)
+
+
+def _keyvalues(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    keyvalues = _object(value)
+    if len(keyvalues) > MAX_KEYVALUES:
+        raise ApiError.of(400, "INVALID_METADATA", f"At most {MAX_KEYVALUES} keyvalues are allowed.")
+    if not all(member is None or isinstance(member, (str, int, float)) for member in keyvalues.values()):
+        raise ApiError.of(400, "INVALID_METADATA", "Keyvalues must be strings, numbers or booleans.")
+    return keyvalues
+
+
+def when(milliseconds: int) -> str:
+    """A time as JavaScript writes it."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{milliseconds % 1000:03d}Z"
+
+
+def pin_body(pin: Pin, duplicate: bool) -> dict[str, Any]:
+    """The answer to an upload."""
+    return {
+        "IpfsHash": pin.cid,
+        "PinSize": pin.size,
+        "Timestamp": when(pin.pinned_at),
+        "isDuplicate": duplicate,
+        "ID": pin.id,
+        "Name": pin.name,
+        "NumberOfFiles": pin.files,
+        "MimeType": pin.mime_type,
+        "GroupId": None,
+        "Keyvalues": pin.keyvalues,
+    }
+
+
+def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
+    """The answer to a listing."""
+    rows: list[dict[str, Any]] = [
+        {
+            "id": pin.id,
+            "ipfs_pin_hash": pin.cid,
+            "size": pin.size,
+            "user_id": "local",
+            "date_pinned": when(pin.pinned_at),
+            "date_unpinned": None if pin.unpinned_at is None else when(pin.unpinned_at),
+            "metadata": {"name": pin.name, "keyvalues": pin.keyvalues},
+            "regions": [{"regionId": "local", "currentReplicationCount": 1, "desiredReplicationCount": 1}],
+            "mime_type": pin.mime_type,
+            "number_of_files": pin.files,
+        }
+        for pin in pins
+    ]
+    return {"rows": rows} if count is None else {"count": count, "rows": rows}
+
+
+def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
+    """What a listing asks for, and whether it wants the count. Unknown parameters are ignored, as the service does."""
+    status = parameters.get("status", "all")
+    if status not in ("all", "pinned", "unpinned"):
+        raise ApiError(400, "status must be all, pinned or unpinned")
+    query = PinQuery(
+        status=status,
+        limit=_number(parameters, "pageLimit", 10, 1, MAX_PAGE) or 0,
+        offset=_number(parameters, "pageOffset", 0, 0, 2**53) or 0,
+        cid=parameters.get("cid") or None,
+        cid_contains=parameters.get("hashContains") or None,
+        name=parameters.get("metadata[name]") or None,
+        start=_time(parameters, "pinStart"),
+        end=_time(parameters, "pinEnd"),
+        smallest=_number(parameters, "pinSizeMin", None, 0, 2**53),
+        largest=_number(parameters, "pinSizeMax", None, 0, 2**53),
+    )
+    return query, parameters.get("includeCount", "").lower() == "true"
+
+
+def _number(parameters: Mapping[str, str], name: str, default: int | None, least: int, most: int) -> int | None:
+    text = parameters.get(name, "")
+    if not text:
+        return default
+    if not re.fullmatch(r"[0-9]{1,16}", text) or not least <= int(text) <= most:
+        raise ApiError(400, f"{name} must be a number from {least} to {most}")
+    return int(text)
+
+
+def _time(parameters: Mapping[str, str], name: str) -> int | None:
+    text = parameters.get(name, "")
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ApiError(400, f"{name} must be a date such as 2026-01-31T12:00:00.000Z") from error
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
