@@ -17,8 +17,7 @@ __all__ = ["node"]
 
 def node(options: Namespace, console: Console) -> int:
     """Serve until ctrl+c."""
-    from pinui.node.command import run  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+    from pinui.node.command import run
 
     data = Path(options.data) if options.data else Paths.find().node
-    how = {"port": options.port, "token": options.token, "rate_limit": options.rate_limit, "as_json": console.as_json}
-    return run(data, **how)  # pyright: ignore[reportUnknownVariableType]
+    return run(data, port=options.port, token=options.token, rate_limit=options.rate_limit, as_json=console.as_json)

@@ -188,6 +188,7 @@ class Gateway:
                 for piece in batch:
                     async with asyncio.timeout(STALLED):
                         await response.write(piece)
+        request["sent"] = status  # a client that has every byte may go before the formalities are over
         await response.write_eof()
         return response
 

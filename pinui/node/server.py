@@ -31,6 +31,8 @@ __all__ = ["Node", "NodeError", "RequestLine"]
 LOOPBACK = "127.0.0.1"
 # A transfer that is under way when the node stops gets no more than this.
 GRACE = 0.1
+# No answer, but a line in the log all the same: the client went away before the end.
+BROKEN_OFF = 499
 log = logging.getLogger("pinui.node")
 
 
@@ -177,10 +179,13 @@ class Node:
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             began = time.perf_counter()
-            status = 500
+            status = BROKEN_OFF
             try:
                 response = await self._answer(request, api, gateway)
                 status = response.status
+            except asyncio.CancelledError:
+                status = request.get("sent", BROKEN_OFF)
+                raise
             except web.HTTPException as moved:
                 status = moved.status
                 raise

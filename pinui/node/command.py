@@ -1,0 +1,111 @@
+"""What `pinui node` runs: the node in the foreground, until it is interrupted."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from pinui.node.server import Node, NodeError, RequestLine
+
+__all__ = ["run"]
+
+LONGEST_PATH = 160
+
+
+def run(
+    data_dir: Path,
+    *,
+    port: int | None = None,
+    token: str | None = None,
+    rate_limit: int | None = None,
+    as_json: bool = False,
+) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code. stdout says where it listens, stderr logs the requests."""
+    stop = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    show = _json_line if as_json else _text_line
+    node = Node(data_dir, port=port or 0, token=token or None, rate_limit=rate_limit or None, on_request=_logger(show))
+    try:
+        node.start()
+    except NodeError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, end)
+        sys.stdout.write(_json_greeting(node) if as_json else _text_greeting(node))
+        sys.stdout.flush()
+        stop.wait()
+    finally:
+        node.stop()
+    return 0
+
+
+def _text_greeting(node: Node) -> str:
+    header = shlex.quote(f"Authorization: Bearer {node.token}")
+    document = """'{"pinContent": {"hello": "world"}}'"""
+    return f"""A pinning service on this machine, until ctrl+c:
+
+  API      {node.api_url}
+  gateway  {node.gateway_url}
+  token    {node.token}
+  data     {node.data_dir}
+
+Try it:
+
+  curl {node.api_url}/pinning/pinJSONToIPFS -H {header} -H 'Content-Type: application/json' -d {document}
+
+"""
+
+
+def _json_greeting(node: Node) -> str:
+    facts = {
+        "api_url": node.api_url,
+        "gateway_url": node.gateway_url,
+        "token": node.token,
+        "data": str(node.data_dir),
+    }
+    return json.dumps(facts) + "\n"
+
+
+def _logger(show: Callable[[RequestLine], str]) -> Callable[[RequestLine], None]:
+    def write(line: RequestLine) -> None:
+        # One call a line: requests end in many orders, their lines never mix.
+        sys.stderr.write(show(line) + "\n")
+        sys.stderr.flush()
+
+    return write
+
+
+def _clean_path(path: str) -> str:
+    """A path is remote text on its way to a terminal: only what URLs may hold, and not too much of it."""
+    shown = re.sub(r"[^!-~]", lambda sign: f"%{ord(sign[0]):02X}", path)
+    return shown if len(shown) <= LONGEST_PATH else f"{shown[:LONGEST_PATH]}…"
+
+
+def _text_line(line: RequestLine) -> str:
+    clock = time.strftime("%H:%M:%S")
+    return f"{clock}  {line.status}  {line.seconds * 1000:7.1f} ms  {line.method:<6}  {_clean_path(line.path)}"
+
+
+def _json_line(line: RequestLine) -> str:
+    return json.dumps(
+        {
+            "time": time.time(),
+            "method": line.method,
+            "path": _clean_path(line.path),
+            "status": line.status,
+            "milliseconds": round(line.seconds * 1000, 3),
+        }
+    )
