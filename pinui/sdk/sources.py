@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NoReturn, Self, cast
 
 from pinui.sdk.errors import PinuiError, SourceChanged
 from pinui.sdk.http import OnProgress
@@ -150,10 +150,16 @@ class _Borrowed:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1) -> bytes:
         return self._file.read(size)
 
     def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         pass
 
 
