@@ -98,7 +98,7 @@ def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
         if path == "-":
             yield path
         elif not os.path.lexists(path):
-            yield VerbError(f"{path}: there is no such file.")
+            yield VerbError(f"{path or 'An empty name'}: there is no such file.")
         elif options.recursive and Path(path).is_dir():
             found = False
             for folder, folders, names in os.walk(path):

@@ -17,5 +17,4 @@ def sentence_for(error: BaseException) -> tuple[str, str | None]:
 
 
 def _finished(words: str) -> str:
-    words = words[:1].upper() + words[1:] if not words.startswith(("http", "/")) else words
     return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -1,0 +1,183 @@
+"""Storing and reading back: JSON, files, messages, on the embedded node with no set-up at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+UNKNOWN = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG"
+
+
+def test_the_first_thing_a_newcomer_types_works(run: Run) -> None:
+    cid = run("store", '{"hello":"world"}').line
+    assert cid == "QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen"
+    assert run("retrieve", cid).out == '{"hello":"world"}\n'
+
+
+def test_json_comes_from_a_file_or_a_pipe_and_goes_out_as_one_object(run: Run, here: Path) -> None:
+    (here / "doc.json").write_text('{"a": [1, 2.0, "é"]}')
+    cid = run("store", "@doc.json", "--name", "my doc").line
+    told = json.loads(run("--json", "store", "-", stdin='{"a": [1, 2.0, "é"]}').line)
+    assert told["cid"] == cid
+    assert told["data"] == {"a": [1, 2, "é"]}
+    assert told["size"] == len('{"a":[1,2,"é"]}')
+    assert told["kind"] == "json"
+    assert run("history", "--filter", "my doc").out.startswith(f"{cid}\t")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        (("store", '{"a": }'), "", "line 1, column 7"),
+        (("store", "-"), '{\n "a": 1,\n}', "line 3, column 1"),
+        (("store", "-"), "  \n", "no JSON on stdin"),
+        (("store", ""), "", "no JSON to store"),
+        (("store", "{hello:world}"), "", "single quotes"),
+        (("store", '{"n": 12345678901234567890}'), "", "$.n"),
+        (("store", "@missing.json"), "", "missing.json: No such file"),
+        (("store", "@"), "", "name of a file"),
+        (("store", "NaN"), "", "NaN is not JSON"),
+        (("retrieve", "nonsense"), "", "Invalid CID"),
+        (("retrieve", " "), "", "Nothing was given"),
+        (("retrieve", UNKNOWN), "", UNKNOWN),
+        (("download", UNKNOWN), "", UNKNOWN),
+        (("receive", UNKNOWN), "", UNKNOWN),
+        (("send", "alice", " "), "", "empty"),
+        (("send", " ", "hi"), "", "needs a recipient"),
+        (("--profile", "nobody", "test"), "", "no profile “nobody”"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence_and_leaves_no_row(
+    run: Run, arguments: tuple[str, ...], stdin: str, words: str
+) -> None:
+    ran = run(*arguments, stdin=stdin)
+    assert ran.code in (1, 2)
+    assert ran.out == ""
+    assert ran.err.startswith("pinui: ")
+    assert words in ran.err
+    assert len(ran.err.splitlines()) <= 2
+    assert run("history").out == ""
+
+
+def test_a_file_that_is_given_as_json_gets_a_hint(run: Run, here: Path) -> None:
+    (here / "doc.json").write_text("{}")
+    assert "pinui store @doc.json" in run("store", "doc.json").err
+
+
+def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) -> None:
+    (here / "cat.png").write_bytes(os.urandom(700_000))
+    (here / "notes" / "deep").mkdir(parents=True)
+    (here / "notes" / "a.txt").write_text("one\n")
+    (here / "notes" / "deep" / "b.txt").write_text("two\n")
+    up = run("upload", "cat.png", "notes")
+    assert up.code == 0
+    (picture, path), (folder, path2) = (line.split("\t") for line in up.out.splitlines())
+    assert (path, path2) == ("cat.png", "notes")
+    assert run("download", picture, "-o", "copy.png").line == "copy.png"
+    assert (here / "copy.png").read_bytes() == (here / "cat.png").read_bytes()
+    assert run("download", f"{folder}/deep/b.txt").line == "b.txt"
+    assert (here / "b.txt").read_text() == "two\n"
+
+
+def test_each_file_by_itself(run: Run, here: Path) -> None:
+    (here / "notes" / "deep").mkdir(parents=True)
+    for name in ("a", "b", "deep/c"):
+        (here / "notes" / name).write_text(name)
+    ran = run("upload", "-r", "notes", "--json")
+    rows = [json.loads(line) for line in ran.out.splitlines()]
+    assert [row["path"] for row in rows] == ["notes/a", "notes/b", "notes/deep/c"]
+    assert len({row["cid"] for row in rows}) == 3
+
+
+def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(run: Run, here: Path) -> None:
+    names = [f"file {number}" for number in range(25)]
+    for name in names:
+        (here / name).write_text(name)
+    ran = run("upload", *names[:10], "missing", *names[10:])
+    assert ran.code == 1
+    assert [line.split("\t")[1] for line in ran.out.splitlines()] == names
+    assert ran.err == "pinui: missing: there is no such file.\npinui: 1 of 26 could not be uploaded.\n"
+    assert len(run("history").out.splitlines()) == 25
+
+
+def test_a_pipe_goes_up_under_a_name_and_comes_down_into_a_pipe(run: Run) -> None:
+    data = os.urandom(300_000)
+    cid, path = run("upload", "-", "--name", "blob.bin", stdin=data).line.split("\t")
+    assert path == "-"
+    assert run("history").out.rstrip("\n").endswith("\tblob.bin")
+    assert run("download", cid, "-o", "-").out.encode("utf-8", "surrogateescape") == data
+
+
+def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force(run: Run, here: Path) -> None:
+    (here / "cat.png").write_text("cat")
+    cid = run("upload", "cat.png").line.split("\t")[0]
+    refused = run("download", cid)
+    assert refused.code == 1
+    assert "cat.png exists already" in refused.err
+    assert "--force" in refused.err
+    (here / "cat.png").write_text("changed")
+    assert run("download", cid, "--force").line == "cat.png"
+    assert (here / "cat.png").read_text() == "cat"
+    (here / "sub").mkdir()
+    assert run("download", cid, "-o", "sub").line == str(Path("sub", "cat.png"))
+    assert run("download", cid, "-o", "nowhere/x").err == "pinui: nowhere is no folder.\n"
+
+
+def test_a_name_from_elsewhere_stays_in_the_folder(run: Run, here: Path) -> None:
+    cid = run("store", "{}", "--name", "../../.ssh/evil").line
+    assert run("download", cid).line == "evil"
+    assert {path.name for path in here.iterdir()} == {"evil"}
+
+
+def test_a_message_is_sent_and_received_by_its_cid(run: Run) -> None:
+    cid = run("send", "alice", "See you at eight").line
+    assert run("receive", cid).out == "See you at eight\n"
+    told = json.loads(run("receive", f"https://example.com/ipfs/{cid}?x=1", "--json").line)
+    assert (told["recipientId"], told["payload"]) == ("alice", "See you at eight")
+    rows = [json.loads(line) for line in run("history", "--json", "--kind", "message").out.splitlines()]
+    assert [row["direction"] for row in rows] == ["received", "sent"], "received twice, kept once"
+    assert run("send", "bob", "-", stdin="from a pipe\n").code == 0
+    no_message = run("store", "[1]").line
+    assert "not a message" in run("receive", no_message).err
+
+
+def test_revoking_goes_on_past_what_is_not_pinned(run: Run) -> None:
+    first, second = run("store", "1").line, run("store", "2").line
+    ran = run("revoke", first, UNKNOWN, second, "--yes")
+    assert ran.code == 0
+    assert ran.out.split() == [first, second]
+    assert f"{UNKNOWN} is not pinned at local" in ran.err
+    assert run("retrieve", first).code == 1
+    states = {line.split("\t")[0]: line.split("\t")[4] for line in run("history").out.splitlines()}
+    assert states == {first: "revoked", second: "revoked"}
+    assert run("store", "1").line == first
+    assert run("history", "--pinned").out.count(first) == 2
+
+
+def test_revoking_asks_and_without_somebody_to_ask_does_nothing(run: Run) -> None:
+    cid = run("store", "1").line
+    ran = run("revoke", cid, stdin="y\n")
+    assert ran.code == 2
+    assert "--yes" in ran.err
+    assert run("retrieve", cid).code == 0
+
+
+def test_revoking_takes_the_lines_that_upload_and_history_print(run: Run) -> None:
+    cids = {run("store", str(number)).line for number in range(3)}
+    ran = run("revoke", "-", "--yes", "--json", stdin=run("history").out)
+    told = [json.loads(line) for line in ran.out.splitlines()]
+    assert {one["cid"] for one in told} == cids
+    assert all(one["wasPinned"] for one in told)
+
+
+def test_one_wrong_cid_among_many_revokes_none(run: Run) -> None:
+    cid = run("store", "1").line
+    ran = run("revoke", cid, "nonsense", "--yes")
+    assert ran.code == 1
+    assert "“nonsense” is no CID, so nothing was revoked" in ran.err
+    assert run("retrieve", cid).code == 0
