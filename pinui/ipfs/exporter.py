@@ -22,6 +22,7 @@ __all__ = [
     "resolve",
     "resolve_blocks",
     "walk_blocks",
+    "walk_range",
 ]
 
 BlockLookup = Callable[[Cid], Bytes]
@@ -133,6 +134,21 @@ def walk_blocks(cid: Cid, lookup: BlockLookup, scope: Scope = "all") -> Iterator
         if part.hash_code != IDENTITY:
             yield part, data
         pending.extend((child, depth + 1) for child in reversed(_children(part, data, scope)))
+
+
+def walk_range(cid: Cid, lookup: BlockLookup, start: int, stop: int) -> Iterator[tuple[Cid, Bytes]]:
+    """The blocks that one range of a file needs, in the order of `walk_blocks`."""
+    read: list[tuple[Cid, Bytes]] = []
+
+    def note(part: Cid) -> Bytes:
+        data = lookup(part)
+        read.append((part, data))
+        return data
+
+    for _ in read_file(cid, note, start, stop):
+        yield from read
+        read.clear()
+    yield from read
 
 
 def _children(cid: Cid, data: Bytes, scope: Scope) -> list[Cid]:

@@ -29,7 +29,18 @@ class Wanted:
     scope: Scope = "all"
     first: int = 0
     last: int | None = None
-    """`entity-bytes`: positions from the start, or negative ones from the end."""
+    """`entity-bytes`: positions from the start, or negative ones from the end; the last one is included."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some bytes of a file are asked for."""
+        return self.scope == "entity" and (self.first != 0 or self.last is not None)
+
+    def span(self, size: int) -> tuple[int, int]:
+        """Start and stop of those bytes in a file of this size."""
+        start = self.first if self.first >= 0 else max(0, size + self.first)
+        last = size - 1 if self.last is None else self.last
+        return start, min(size, (last if last >= 0 else size + last) + 1)
 
 
 def wanted(query: Mapping[str, str], accept: str) -> Wanted:

@@ -66,7 +66,7 @@ class DraftCar:
         if self._fd is None:
             raise AssertionError("a draft is finished once")
         os.lseek(self._fd, 0, os.SEEK_SET)
-        self._write([encode_header([root])])
+        _write_all(self._fd, [encode_header([root])])
         os.fsync(self._fd)
         self._close()
 
@@ -92,7 +92,7 @@ class DraftCar:
     def _write(self, pieces: Sequence[Bytes]) -> None:
         if self._fd is None:
             raise AssertionError("a draft that is finished takes no more")
-        os.lseek(self._fd, self._end, os.SEEK_SET) if self._end else None
+        os.lseek(self._fd, self._end, os.SEEK_SET)
         for start in range(0, len(pieces), MOST_PIECES):
             self._end += _write_all(self._fd, pieces[start : start + MOST_PIECES])
 

@@ -15,7 +15,7 @@ from aiohttp import web
 from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
-from pinui.ipfs.exporter import list_folder, load, read_file, resolve, resolve_blocks, walk_blocks
+from pinui.ipfs.exporter import list_folder, load, read_file, resolve, resolve_blocks, walk_blocks, walk_range
 from pinui.ipfs.multihash import Bytes
 from pinui.ipfs.unixfs import FilePiece, Symlink
 from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition, is_known, wanted
@@ -25,10 +25,12 @@ from pinui.node.media import SNIFFED, content_type
 from pinui.node.store import BlockReader, PinStore
 from pinui.node.workers import Workers
 
-__all__ = ["Gateway", "GatewayError"]
+__all__ = ["SENT", "Gateway", "GatewayError"]
 
 FOR_EVER = "public, max-age=29030400, immutable"
 STALLED = 60.0
+SENT = web.RequestKey("sent", int)
+"""The status of an answer whose every byte has been handed over."""
 
 
 class GatewayError(Exception):
@@ -188,7 +190,7 @@ class Gateway:
                 for piece in batch:
                     async with asyncio.timeout(STALLED):
                         await response.write(piece)
-        request["sent"] = status  # a client that has every byte may go before the formalities are over
+        request[SENT] = status  # a client that has every byte may go before the formalities are over
         await response.write_eof()
         return response
 
@@ -210,7 +212,12 @@ def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
     yield encode_header([target.cid])
     *way, _ = resolve_blocks(target.root, target.path, target.blocks)
     on_the_way = ((cid, target.blocks(cid)) for cid in way if cid is not None and cid.hash_code != IDENTITY)
-    for cid, data in chain(on_the_way, walk_blocks(target.cid, target.blocks, asked.scope)):
+    piece = load(target.cid, target.blocks) if asked.is_part else None
+    if isinstance(piece, FilePiece):
+        below = walk_range(target.cid, target.blocks, *asked.span(piece.size))
+    else:
+        below = walk_blocks(target.cid, target.blocks, asked.scope)
+    for cid, data in chain(on_the_way, below):
         yield encode_section_head(cid, len(data))
         yield data
 

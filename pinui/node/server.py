@@ -20,7 +20,7 @@ from aiohttp import web
 from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, StorageFull
-from pinui.node.gateway import Gateway, GatewayError
+from pinui.node.gateway import SENT, Gateway, GatewayError
 from pinui.node.guard import RateLimit, check_origin, check_token
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
@@ -184,7 +184,7 @@ class Node:
                 response = await self._answer(request, api, gateway)
                 status = response.status
             except asyncio.CancelledError:
-                status = request.get("sent", BROKEN_OFF)
+                status = request.get(SENT, BROKEN_OFF)
                 raise
             except web.HTTPException as moved:
                 status = moved.status
