@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Bars", "bar_line"]
 
 REDRAW_SECONDS = 0.1
+PATIENCE = 0.3  # what is over sooner would only flicker
 BAR_WIDTH = 24
 UP_AND_CLEAR = "\x1b[1A\x1b[2K"
 
@@ -30,7 +31,8 @@ class Bars:
 
     def show(self, transfers: list[Transfer]) -> None:
         """Draw these, unless that was done a moment ago."""
-        running = [transfer for transfer in transfers if transfer.state == "running"]
+        now = time.time()
+        running = [one for one in transfers if one.state == "running" and now - (one.started or now) >= PATIENCE]
         changed = [transfer.id for transfer in running] != [transfer.id for transfer in self._shown]
         self._shown = running
         if changed or time.monotonic() - self._drawn >= REDRAW_SECONDS:

@@ -150,7 +150,7 @@ def _download_to_stdout(options: Namespace, console: Console) -> int:
     """Through a file, so that a pipe never gets bytes that turn out not to be what the CID names."""
     with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
         spooled = Path(folder, "content")
-        run(options, lambda workspace: _download(workspace, console, options.cid, spooled))
+        run(options, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid))
         if spooled.is_dir():
             raise VerbError("This is a folder.", hint="Give -o a name to write it there.")
         if console.data_on_terminal:

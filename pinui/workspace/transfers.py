@@ -133,9 +133,9 @@ class Transfers:
 
         return self._start(transfer, work)
 
-    def download(self, address: str, to: Path, *, overwrite: bool = False) -> Transfer:
+    def download(self, address: str, to: Path, *, overwrite: bool = False, title: str | None = None) -> Transfer:
         """Queue what an address names."""
-        transfer = self._new("download", to.name or address)
+        transfer = self._new("download", title or to.name or address)
         transfer.cid, transfer.path = address, to
 
         async def work(progress: Progress) -> None:

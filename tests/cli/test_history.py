@@ -1,0 +1,101 @@
+"""`pinui history`: find, export, import, forget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pinui.workspace.history import HistoryFile
+from tests.cli.conftest import Run
+from tests.workspace.rows import START, cid, row
+
+
+@pytest.fixture
+def filled(own_home: Path) -> Path:
+    with HistoryFile(own_home / "history.db") as history:
+        history.add(row(1, name="cat.png", kind="file"), None)
+        history.add(row(2, excerpt='{"colour":"red"}'), '{"colour":"red"}')
+        message = '{"recipientId":"alice","payload":"two\\tlines\\nhere","timestamp":1}'
+        history.add(row(3, kind="message", recipient="alice", excerpt="two\tlines\nhere", profile="work"), message)
+        history.mark_revoked(cid(1), "local", START + 10)
+    return own_home
+
+
+def cids(out: str) -> list[str]:
+    return [line.split("\t")[0] for line in out.splitlines()]
+
+
+def test_rows_are_one_line_each_newest_first_with_the_whole_cid(run: Run, filled: Path) -> None:
+    ran = run("history")
+    assert cids(ran.out) == [cid(3), cid(2), cid(1)]
+    when, *rest = ran.out.splitlines()[0].split("\t")[1:]
+    assert when == "2023-11-14T22:13:20Z"
+    assert rest == ["message", "7", "pinned", "work", "two lines"]
+    assert ran.out.splitlines()[2].split("\t")[4] == "revoked"
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        (["--filter", "cat"], [1]),
+        (["--filter", "RED"], [2]),
+        (["--filter", "nothing like it"], []),
+        (["--kind", "message"], [3]),
+        (["--revoked"], [1]),
+        (["--pinned"], [3, 2]),
+        (["--limit", "1"], [3]),
+        (["--limit", "0"], []),
+        (["--profile", "work"], [3]),
+    ],
+)
+def test_options_narrow_the_list(run: Run, filled: Path, options: list[str], numbers: list[int]) -> None:
+    assert cids(run("history", *options).out) == [cid(number) for number in numbers]
+
+
+def test_an_export_comes_back_in_another_home_and_only_once(run: Run, filled: Path, here: Path, tmp_path: Path) -> None:
+    assert run("history", "export", "backup.jsonl").err == "3 rows exported.\n"
+    assert run("history", "export", "backup.jsonl").code == 1
+    other = str(tmp_path / "other")
+    assert run("history", "import", "backup.jsonl", PINUI_HOME=other).err == "3 rows added, 0 were there already.\n"
+    again = run("history", "import", "backup.jsonl", "--json", PINUI_HOME=other)
+    assert json.loads(again.line) == {"added": 0, "unchanged": 3, "bad": []}
+    assert run("history", PINUI_HOME=other).out == run("history").out
+    assert run("history", "export", "-", PINUI_HOME=other).out == (here / "backup.jsonl").read_text()
+    assert len(run("history", "--kind", "file", "export", "-").out.splitlines()) == 1
+
+
+def test_bad_lines_of_an_import_are_named_and_the_rest_is_kept(run: Run) -> None:
+    good = json.dumps({"cid": cid(1), "timestamp": 1, "size": 1})
+    ran = run("history", "import", "-", stdin=f"{good}\nnonsense\n")
+    assert ran.code == 1
+    assert "Line 2 was left out: it is not JSON" in ran.err
+    assert "1 row added" in ran.err
+    assert cids(run("history").out) == [cid(1)]
+
+
+def test_forgetting_needs_a_choice_and_a_yes(run: Run, filled: Path) -> None:
+    assert run("history", "forget", "--yes").code == 2
+    assert run("history", "forget", "--all", "--filter", "cat", "--yes").code == 2
+    assert run("history", "forget", "--all").code == 2, "nobody to ask"
+    assert run("history", "forget", "--filter", "no such thing", "--yes").err.startswith("No row matches")
+    assert len(cids(run("history").out)) == 3
+    assert run("history", "forget", cid(2), "--yes").err == "1 row forgotten.\n"
+    assert run("history", "--filter", "cat", "forget", "--yes", "--json").line == '{"forgotten": 1}'
+    assert cids(run("history").out) == [cid(3)]
+    assert run("history", "forget", "--all", "--yes").code == 0
+    assert run("history").out == ""
+
+
+def test_a_newer_history_is_refused_politely(run: Run, filled: Path) -> None:
+    with HistoryFile(filled / "history.db") as history:
+        history.connection.execute("PRAGMA user_version = 99")
+    ran = run("history")
+    assert ran.code == 1
+    assert "newer pinui" in ran.err
+    assert "Upgrade" in ran.err
+    stored = run("store", "{}")
+    assert stored.code == 1, "what could not be remembered is not sent"
+    assert "newer pinui" in stored.err

@@ -1,0 +1,215 @@
+"""On a terminal: questions, bars, indented JSON, and nothing from elsewhere that could steer it."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("needs a pty", allow_module_level=True)
+
+import pty
+
+from pinui.workspace.history import HistoryFile
+from tests.cli.conftest import PINUI, Run
+from tests.workspace.rows import row
+
+EVIL = "\x1b]52;c;ZXZpbA==\x07\x9b31m\u202egpj\x1b[2J"
+
+
+class Terminal:
+    """`pinui` on a pseudo-terminal of 100 × 30."""
+
+    def __init__(self, environment: dict[str, str], folder: Path, *arguments: str) -> None:
+        self.seen = b""
+        self._master, slave = pty.openpty()
+        os.set_blocking(self._master, False)
+        import fcntl
+        import struct
+        import termios
+
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        self.process = subprocess.Popen(
+            [PINUI, *arguments],
+            env=environment,
+            cwd=folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def read_until(self, words: str, seconds: float = 30) -> str:
+        """Everything shown up to these words."""
+        deadline = time.monotonic() + seconds
+        while words not in self.text:
+            assert time.monotonic() < deadline, f"{words!r} did not appear in {self.text!r}"
+            if not self._read() and self.process.poll() is not None:
+                self._read()
+                assert words in self.text, f"ended without {words!r}: {self.text!r}"
+        return self.text
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def end(self, seconds: float = 30) -> int:
+        """Wait for the end, read the rest and return the exit code."""
+        deadline = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"still running: {self.text!r}"
+            self._read()
+        while self._read():
+            pass
+        os.close(self._master)
+        return self.process.returncode
+
+    @property
+    def text(self) -> str:
+        return self.seen.decode("utf-8", "replace")
+
+    def _read(self) -> bool:
+        if not select.select([self._master], [], [], 0.05)[0]:
+            return False
+        try:
+            piece = os.read(self._master, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.seen += piece
+        return bool(piece)
+
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(environment: dict[str, str], here: Path) -> Iterator[Open]:
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str, **variables: str) -> Terminal:
+        opened.append(Terminal(environment | {"TERM": "xterm-256color"} | variables, here, *arguments))
+        return opened[-1]
+
+    yield open_terminal
+    for one in opened:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+
+
+def test_json_is_indented_for_a_person(run: Run, terminal: Open) -> None:
+    cid = run("store", '{"a":{"b":1}}').line
+    shown = terminal("retrieve", cid)
+    assert shown.end() == 0
+    assert '{\r\n  "a": {\r\n    "b": 1' in shown.text
+
+
+def test_revoking_asks_and_only_a_yes_is_a_yes(run: Run, terminal: Open) -> None:
+    cid = run("store", "1").line
+    asked = terminal("revoke", cid)
+    assert cid in asked.read_until("[y/N]")
+    asked.type("\n")
+    assert asked.end() == 1
+    assert "Nothing was revoked." in asked.text
+    asked = terminal("revoke", cid)
+    asked.read_until("[y/N]")
+    asked.type("y\n")
+    assert asked.end() == 0
+    assert run("retrieve", cid).code == 1
+
+
+def test_an_upload_shows_a_bar_with_rate_and_leaves_only_its_line(here: Path, terminal: Open) -> None:
+    with (here / "big.bin").open("wb") as file:
+        file.truncate(400_000_000)
+    shown = terminal("upload", "big.bin")
+    assert shown.end(60) == 0
+    assert re.search(r"big\.bin +━*─+ +\d+%  \S+ .B of 400 MB", shown.text)
+    assert re.search(r"MB/s  \d+ s left", shown.text)
+    lines = shown.text.rstrip().splitlines()
+    assert lines[-1].endswith("\tbig.bin"), "the bar is gone at the end"
+
+
+def test_a_history_fits_the_terminal_with_cids_cut_in_the_middle(own_home: Path, terminal: Open) -> None:
+    with HistoryFile(own_home / "history.db") as history:
+        for number in range(60):
+            history.add(row(number, name=f"name {number} " * 20), None)
+    shown = terminal("history")
+    assert shown.end() == 0
+    lines = re.sub(r"\x1b\[[0-9]*m", "", shown.text).splitlines()
+    assert len(lines) == 51
+    assert all(len(line) <= 100 for line in lines)
+    assert "…" in lines[0]
+    assert "10 more" in lines[-1]
+
+
+@pytest.mark.parametrize("verb", ["history", "receive", "retrieve", "download"])
+def test_text_from_elsewhere_cannot_steer_the_terminal(run: Run, terminal: Open, verb: str) -> None:
+    import json
+
+    cid = run(
+        "store", json.dumps({"recipientId": EVIL, "payload": f"hello {EVIL}", "timestamp": 1}), "--name", EVIL
+    ).line
+    arguments = {"history": ["history"], "download": ["download", cid, "-o", "-"]}.get(verb, [verb, cid])
+    shown = terminal(*arguments, NO_COLOR="1")
+    assert shown.end() == 0
+    assert "�" in shown.text or "\\u001b" in shown.text
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown.text)
+
+
+def test_bytes_are_not_poured_onto_a_terminal(run: Run, terminal: Open) -> None:
+    cid = run("upload", "-", stdin=b"\xff\xfe\x00").line.split("\t")[0]
+    shown = terminal("download", cid, "-o", "-")
+    assert shown.end() == 1
+    assert "cannot show" in shown.text
+
+
+@pytest.mark.parametrize("verb", ["upload", "download"])
+def test_ctrl_c_ends_a_transfer_cleanly(run: Run, terminal: Open, here: Path, verb: str) -> None:
+    with (here / "big.bin").open("wb") as file:
+        file.truncate(1_000_000_000 if verb == "upload" else 600_000_000)
+    arguments = ["upload", "big.bin"]
+    if verb == "download":
+        cid = run("upload", "big.bin").line.split("\t")[0]
+        arguments = ["download", cid, "-o", "copy.bin"]
+    shown = terminal(*arguments)
+    shown.read_until("%")
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end(20) == 130
+    assert "Interrupted." in shown.text
+    assert "Traceback" not in shown.text
+    assert {path.name for path in here.iterdir()} == {"big.bin"}
+
+
+def test_ctrl_c_while_waiting_for_a_pipe_ends_at_once(environment: dict[str, str], here: Path) -> None:
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [PINUI, "upload", "-"], env=environment, cwd=here, stdin=reader, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    os.close(reader)
+    os.write(writer, b"x" * 200_000)  # more than a pipe holds: it is being read once this returns
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    os.close(writer)
+    assert process.returncode == 130
+    assert (out, err) == (b"", b"Interrupted.\n")
+
+
+def test_a_reader_that_has_enough_is_no_error(run: Run, environment: dict[str, str], here: Path) -> None:
+    (here / "big.bin").write_bytes(b"0123456789" * 500_000)
+    cid = run("upload", "big.bin").line.split("\t")[0]
+    script = f"set -o pipefail; {PINUI} download {cid} -o - | head -c 4"
+    ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
+    assert (ran.stdout, ran.stderr, ran.returncode) == (b"0123", b"", 0)
+    script = f"set -o pipefail; {PINUI} history export - | head -c 1"
+    ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
+    assert b"Traceback" not in ran.stderr
+    assert b"Exception" not in ran.stderr
