@@ -155,7 +155,7 @@ class Pinui(App[None]):
             except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
                 self.tell_error(error)
 
-        self.run_worker(opened(), group="app.connect", exclusive=True, exit_on_error=False)
+        self.run_worker(opened, group="app.connect", exclusive=True, exit_on_error=False)
 
     async def test(self, other: Profile | None = None) -> TestResult:
         """Ask the service in use, or another one, whether the token works; remember how long it took."""

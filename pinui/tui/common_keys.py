@@ -7,49 +7,19 @@ from pinui.tui.command import Group, here, quiet
 __all__ = ["COMMON_KEYS"]
 
 COMMON_KEYS: dict[str, Group] = {
-    "places": Group(
-        "Between panes",
+    "welcome": Group(
+        "Welcome",
         (
-            quiet("places.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
-            quiet("places.previous", "shift+tab", "screen.previous_pane", "pane before", "Go to the pane before"),
+            here("welcome.begin", "enter", "screen.begin", "begin", "Begin on the local node"),
+            here("welcome.service", "s", "screen.service", "set up a service", "Connect to a hosted pinning service"),
         ),
     ),
-    "list": Group(
-        "Lists",
+    "wizard": Group(
+        "Setting up a service",
         (
-            quiet("list.up", "up,k", "cursor_up", "up", "One row up"),
-            quiet("list.down", "down,j", "cursor_down", "down", "One row down"),
-            quiet("list.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
-            quiet("list.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
-            quiet("list.top", "home,g", "top", "top", "To the first row"),
-            quiet("list.bottom", "end,G", "bottom", "bottom", "To the last row"),
-        ),
-    ),
-    "text": Group(
-        "Text that scrolls",
-        (
-            quiet("text.up", "up,k", "scroll_up", "up", "One line up"),
-            quiet("text.down", "down,j", "scroll_down", "down", "One line down"),
-            quiet("text.left", "left,h", "scroll_left", "left", "To the left"),
-            quiet("text.right", "right,l", "scroll_right", "right", "To the right"),
-            quiet("text.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
-            quiet("text.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
-            quiet("text.top", "home,g", "scroll_home", "top", "To the first line"),
-            quiet("text.bottom", "end,G", "scroll_end", "bottom", "To the last line"),
-        ),
-    ),
-    "field": Group(
-        "Fields",
-        (
-            here("field.enter", "enter,i", "enter_field", "edit", "Enter the field; esc leaves it"),
-            here(
-                "field.leave",
-                "escape",
-                "leave_field",
-                "leave the field",
-                "Back to the pane, where letters are commands",
-            ),
-            here("field.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
+            here("wizard.next", "enter", "screen.next", "next", "Go on to the next step"),
+            here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
+            here("wizard.page", "f2", "screen.token_page", "get a token", "Open the page where tokens are made"),
         ),
     ),
     "filter": Group(
@@ -87,19 +57,49 @@ COMMON_KEYS: dict[str, Group] = {
             quiet("dialog.right", "right,l", "app.focus_next", "", "The next button"),
         ),
     ),
-    "welcome": Group(
-        "Welcome",
+    "field": Group(
+        "Fields",
         (
-            here("welcome.begin", "enter", "screen.begin", "begin", "Begin on the local node"),
-            here("welcome.service", "s", "screen.service", "set up a service", "Connect to a hosted pinning service"),
+            here("field.enter", "enter,i", "enter_field", "edit", "Enter the field; esc leaves it"),
+            here(
+                "field.leave",
+                "escape",
+                "leave_field",
+                "leave the field",
+                "Back to the pane, where letters are commands",
+            ),
+            here("field.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
         ),
     ),
-    "wizard": Group(
-        "Setting up a service",
+    "list": Group(
+        "Lists",
         (
-            here("wizard.next", "enter", "screen.next", "next", "Go on to the next step"),
-            here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
-            here("wizard.page", "f2", "screen.token_page", "get a token", "Open the page where tokens are made"),
+            quiet("list.up", "up,k", "cursor_up", "up", "One row up"),
+            quiet("list.down", "down,j", "cursor_down", "down", "One row down"),
+            quiet("list.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
+            quiet("list.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
+            quiet("list.top", "home,g", "top", "top", "To the first row"),
+            quiet("list.bottom", "end,G", "bottom", "bottom", "To the last row"),
+        ),
+    ),
+    "text": Group(
+        "Text that scrolls",
+        (
+            quiet("text.up", "up,k", "scroll_up", "up", "One line up"),
+            quiet("text.down", "down,j", "scroll_down", "down", "One line down"),
+            quiet("text.left", "left,h", "scroll_left", "left", "To the left"),
+            quiet("text.right", "right,l", "scroll_right", "right", "To the right"),
+            quiet("text.page_up", "pageup,ctrl+b", "page_up", "page up", "One page up"),
+            quiet("text.page_down", "pagedown,ctrl+f", "page_down", "page down", "One page down"),
+            quiet("text.top", "home,g", "scroll_home", "top", "To the first line"),
+            quiet("text.bottom", "end,G", "scroll_end", "bottom", "To the last line"),
+        ),
+    ),
+    "places": Group(
+        "Between panes",
+        (
+            quiet("places.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
+            quiet("places.previous", "shift+tab", "screen.previous_pane", "pane before", "Go to the pane before"),
         ),
     ),
 }

@@ -12,7 +12,7 @@ from textual.markup import escape
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, key_name
-from pinui.tui.display import short_cid
+from pinui.tui.display import fit, short_cid
 from pinui.tui.entries import title_of
 from pinui.workspace import Query
 from pinui.workspace.text import clean_line
@@ -72,7 +72,10 @@ class PinuiProvider(Provider):
         workspace = self.pinui.workspace
         query = Query(direction="sent", profile=workspace.profile.name)
         entries = await workspace.history.page(query, limit=RECENT)
-        return [(title_of(entry), f"pin {short_cid(entry.cid)}", partial(self._show, entry)) for entry in entries]
+        return [
+            (fit(title_of(entry), 70).rstrip(), f"pin {short_cid(entry.cid)}", partial(self._show, entry))
+            for entry in entries
+        ]
 
     async def _show(self, entry: Entry) -> None:
         from pinui.tui.screens.pins import PinsScreen

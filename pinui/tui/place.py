@@ -133,7 +133,7 @@ class PlaceScreen(Screen[None]):
                     busy.remove_class("-busy")
 
         return self.run_worker(
-            guarded(), group=f"{self.PLACE}.{group}", exclusive=exclusive, exit_on_error=False, name=group
+            guarded, group=f"{self.PLACE}.{group}", exclusive=exclusive, exit_on_error=False, name=group
         )
 
     async def ask(self, screen: Screen[Result]) -> Result | None:

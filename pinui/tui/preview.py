@@ -15,7 +15,7 @@ from pinui.tui.pictures import half_blocks
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import DirEntry, Preview
 
-__all__ = ["CAP", "PICTURE_CAP", "Shown", "folder_lines", "is_picture", "show_bytes", "show_json"]
+__all__ = ["CAP", "PICTURE_CAP", "Shown", "folder_lines", "is_picture", "show_bytes", "show_json", "show_words"]
 
 CAP = 262_144
 """More than this is for a pager or a file: a screen shows its beginning."""
@@ -57,6 +57,12 @@ def show_json(value: object) -> Shown:
     text = pretty(value)
     lines = text[:CAP].split("\n")[:MOST_LINES]
     return Shown(JsonLines(lines), max(map(len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
+
+
+def show_words(text: str, width: int) -> Shown:
+    """A message, as it is read."""
+    lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
+    return Shown(lines, width, "message", len(text) > CAP)
 
 
 def show_bytes(preview: Preview, width: int, height: int) -> Shown:

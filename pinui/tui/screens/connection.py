@@ -114,7 +114,10 @@ class ConnectionScreen(PlaceScreen):
         view = self.query_one("#facts", LineView)
         lines: Lines = [*self._verdict(profile, view.content_width), []]
         for label, text in await self._addresses(profile):
-            lines.append([(label.ljust(LABEL), "muted"), (text, "text")])
+            for number, line in enumerate(wrapped(text, max(20, view.content_width - LABEL))):
+                lines.append(
+                    [("" if number else label, "muted"), (" " * (LABEL - (0 if number else len(label))) + line, "text")]
+                )
         lines += await self._holdings(profile)
         lines += self._latency(profile)
         view.show_lines(lines, keep=True)
@@ -178,8 +181,8 @@ class ConnectionScreen(PlaceScreen):
         times = [test.milliseconds for test in self.pinui.tests.get(profile.name, []) if test.ok][-20:]
         if len(times) < 2:
             return []
-        top = max(times) or 1
-        bars = "".join(BARS[min(7, int(value / top * 7.99))] for value in times)
+        low, top = min(times) * 0.8, max(times)
+        bars = "".join(BARS[int((value - low) / (top - low or 1) * 7.99)] for value in times)
         return [
             [],
             [(f"latency, last {len(times)} tests", "muted")],

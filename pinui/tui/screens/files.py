@@ -74,8 +74,7 @@ class FilesScreen(PlaceScreen):
         """How far are they?"""
         transfers = self.workspace.transfers.all
         self.transfers.show_transfers(transfers)
-        pane_title(self.transfers, "Transfers", tally(transfers))
-        self.refresh_bindings()
+        self._title_transfers()
 
     # -- upload -------------------------------------------------------------------------------------------------
 
@@ -207,7 +206,12 @@ class FilesScreen(PlaceScreen):
         return super().check_action(action, parameters)
 
     @on(ItemList.Moved, "#transfers")
-    def _moved(self) -> None:
+    def _title_transfers(self) -> None:
+        """How many; on one that failed, all of its reason."""
+        current = self.transfers.current
+        failed = current is not None and current.state == "failed" and self.transfers.has_focus
+        words = f"{current.error} {current.hint or ''}" if failed and current else tally(self.transfers.transfers)
+        pane_title(self.transfers, "Transfers", words)
         self.refresh_bindings()
 
     def action_cancel_transfer(self) -> None:

@@ -8,12 +8,12 @@ import shlex
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
-from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json
+from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
 from pinui.workspace import Entry
 
 if TYPE_CHECKING:
@@ -63,7 +63,12 @@ class PinActions(PlaceScreen):
         try:
             record = await self.workspace.history.record(entry.id) if entry.kind != "file" else None
             if record is not None and record.data is not None:
-                shown = await asyncio.to_thread(show_json, record.data)
+                document: Any = record.data
+                if entry.kind == "message" and isinstance(document, dict):
+                    words = str(cast("dict[str, Any]", document).get("payload", ""))
+                    shown = show_words(words, detail.content_width)
+                else:
+                    shown = await asyncio.to_thread(show_json, document)
             else:
                 preview = await self.workspace.preview(address, limit=CAP)
                 if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:

@@ -91,8 +91,8 @@ class MenuList(ItemList):
         return [
             ("▌" if here else " ", "primary"),
             (f" {choice.key} ", "bold primary"),
-            (fit(choice.name, 15), "bold strong" if here else "text"),
-            (fit(choice.fact, width - 19), "muted"),
+            (fit(choice.name, 17), "bold strong" if here else "text"),
+            (fit(choice.fact, width - 21), "muted"),
         ]
 
 

@@ -233,7 +233,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self.tested is None:
             return
         if self.tested:
-            self.run_worker(self._save(), group="wizard.save", exclusive=True, exit_on_error=False)
+            self.run_worker(self._save, group="wizard.save", exclusive=True, exit_on_error=False)
         else:
             self._ask()
 
@@ -269,7 +269,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one("#verdict", Static).update(Content.styled(words, style))
 
     def _ask(self) -> None:
-        self._asking = self.run_worker(self._test(), group="wizard.test", exclusive=True, exit_on_error=False)
+        self._asking = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
     async def _test(self) -> None:
         pane = self.query_one("#testing", Static)

@@ -82,18 +82,22 @@ class Detail(LineView):
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
         elif entry.verification in VERDICTS:
             mark, tone, word, why = VERDICTS[entry.verification]
-            lines.append([(f"{mark} {word}", tone), (f"  {why}", "muted")])
+            lines.append([(f"{mark} {word}", tone), (f"  {why}" if len(word) + len(why) + 4 <= width else "", "muted")])
+            if len(word) + len(why) + 4 > width:
+                lines.append([(why, "muted")])
         lines.append([])
         room = width - LABEL
         # A CID is for copying by eye too: never more than two lines, below its label where that is narrow.
         across = room if room * 2 >= len(entry.cid) else width
+        across = min(across, -(-len(entry.cid) // 2)) if across < len(entry.cid) else across
         cid = [entry.cid[start : start + across] for start in range(0, len(entry.cid), across)]
         facts: list[tuple[str, str, str]] = [("CID", cid[0], "primary"), *(("", part, "primary") for part in cid[1:])]
-        if across != room:
+        if room * 2 < len(entry.cid):
             lines += [[("CID", "muted")], *([(part, "primary")] for part in cid)]
             facts = []
         facts.append(("Pinned", f"{ago(entry.timestamp, self.now)} · {moment(entry.timestamp, self.now)}", "text"))
-        facts.append(("Size", size_in_words(entry), "text"))
+        words = size_in_words(entry)
+        facts.append(("Size", words if len(words) <= room else words.split(" · ")[0], "text"))
         if self.link:
             facts.append(("Gateway", self.link.split("://", 1)[-1].removesuffix("/" + entry.cid) + "/…", "text"))
         facts.append(("Profile", entry.profile, "text"))

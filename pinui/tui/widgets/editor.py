@@ -23,6 +23,7 @@ class JsonEditor(TextArea):
             id=id, show_line_numbers=True, soft_wrap=False, tab_behavior="focus", highlight_cursor_line=False
         )
         self.indent_width = 2
+        self.match_cursor_bracket = False
 
     def get_line(self, line_index: int) -> Text:
         """The line in colours. Cleaning keeps each character's place, so cursor and selection stay right."""

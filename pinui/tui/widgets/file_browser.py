@@ -89,7 +89,7 @@ class FileBrowser(ItemList):
             note = f"  {self.trouble}" if self.trouble else "" if self.rows else "  nothing here"
             return [edge, ("  ▾ ", "muted"), (shown, "bold strong" if here else "second"), (note, "warning")]
         row = self.rows[index - 1]
-        column = max(12, min(60, width - 20))
+        column = max(12, min(40, width - 20))
         sign = "▸ " if row.is_dir else "  "
         name = row.path.name + ("/" if row.is_dir else "")
         number = "" if row.size is None else size(row.size)

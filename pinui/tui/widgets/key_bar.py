@@ -14,6 +14,7 @@ from pinui.tui.widgets.bar import Bar
 __all__ = ["KeyBar"]
 
 ORDER = {command.id: command.keys.split(",") for group in GROUPS.values() for command in group.commands}
+RANK = {name: rank for rank, name in enumerate(ORDER)}
 APP = [command.id for command in GROUPS["app"].commands]
 GAP = Content("   ")
 
@@ -31,12 +32,12 @@ class KeyBar(Bar):
         keys: dict[str, list[str]] = {}
         labels: dict[str, tuple[str, bool]] = {}
         for key, (_node, binding, enabled, _tooltip) in self.screen.active_bindings.items():
-            if binding.show and binding.description and binding.id:
+            if binding.show and binding.description and binding.id in ORDER:
                 keys.setdefault(binding.id, []).append(key)
                 labels[binding.id] = (binding.description, enabled)
         own: list[tuple[Content, str]] = []
         common: list[tuple[Content, str]] = []
-        for name in [*(name for name in keys if name not in APP), *(name for name in APP if name in keys)]:
+        for name in sorted(keys, key=RANK.__getitem__):
             # The key that the registry names first and that works here: ? in a list, F1 in a field.
             key = next((key for key in ORDER[name] if key in keys[name]), keys[name][0])
             label, enabled = labels[name]

@@ -19,8 +19,10 @@ __all__ = ["PinList"]
 
 MARGIN = 40
 """Rows fetched above and below what is in sight, so that scrolling finds them there."""
-WIDE = 74
+WIDE = 80
 """From this width on there is a header, and the kind is a word."""
+NARROW = 66
+"""Below this width the CID stands in the detail only, and the name gets its room."""
 ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME", " ▴"), "size": ("SIZE", " ▾")}
 
 
@@ -80,7 +82,7 @@ class PinList(ItemList):
             self.post_message(self.Loaded(self))
 
         # Only the last of many pages matters when somebody scrolls fast.
-        self.call_later(lambda: self.run_worker(fill(), group="pins.page", exclusive=True, exit_on_error=False))
+        self.call_later(lambda: self.run_worker(fill, group="pins.page", exclusive=True, exit_on_error=False))
 
     def toggle_mark(self) -> None:
         """Mark the row under the cursor or take its mark away, and go on."""
@@ -127,9 +129,10 @@ class PinList(ItemList):
         mark, tone, _, _ = VERDICTS.get(entry.verification or "", (" ", "muted", "", ""))
         if number in self.failed:
             mark, tone = "✗", "error"
-        wide = width >= WIDE
-        name = fit(title_of(entry), width - (40 if wide else 37)).rstrip()
-        gap = " " * (width - (40 if wide else 37) - cell_len(name))
+        wide, narrow = width >= WIDE, width < NARROW
+        room = width - (40 if wide else 24 if narrow else 37)
+        name = fit(title_of(entry), room).rstrip()
+        gap = " " * (room - cell_len(name))
         name_tone = "struck faint" if gone else "bold strong" if here else "text"
         kind = KIND_LABELS[entry.kind] if wide else entry.kind[0]
         return [
@@ -139,7 +142,7 @@ class PinList(ItemList):
             (name, name_tone),
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "faint" if gone else KIND_TONES[entry.kind]),
-            (fit(short_cid(entry.cid), 12) + " ", "faint" if gone else "second"),
+            ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "faint" if gone else "second"),
             (right(size(entry.size), 8), "faint" if gone else "second"),
             ("  " + fit(age(entry.timestamp, self.clock()), 6), "faint" if gone else "muted"),
         ]

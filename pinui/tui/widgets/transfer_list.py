@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.cells import cell_len
+
 from pinui.tui.commands import bindings
 from pinui.tui.display import duration, fit, right, short_cid, short_path, size
 from pinui.tui.widgets.item_list import ItemList
@@ -51,9 +53,10 @@ class TransferList(ItemList):
         tone = tone_of(transfer)
         share = share_of(transfer)
         wide = width >= 100
-        name, bar = (max(12, width // 4), max(10, width // 3)) if wide else (max(10, width // 4), max(6, width // 6))
+        name, bar = (width // 5, width // 4) if wide else (max(10, width // 4), max(6, width // 6))
         full = round(bar * share)
         fact, words = facts_of(transfer)
+        retries = " · r retries" if transfer.state == "failed" else ""
         rest = width - name - bar - 26
         return [
             ("▌" if index == self.cursor and self.has_focus else " ", "primary"),
@@ -64,7 +67,10 @@ class TransferList(ItemList):
             (right(f"{share * 100:.0f} %", 6), "text"),
             (right(fact, 11), "muted"),
             ("  ", ""),
-            (fit(words, max(0, rest)), "error" if transfer.state == "failed" else "muted"),
+            (
+                fit(words + (retries if cell_len(words + retries) <= rest else ""), max(0, rest)),
+                "error" if transfer.state == "failed" else "muted",
+            ),
         ]
 
 
@@ -92,7 +98,7 @@ def facts_of(transfer: Transfer) -> tuple[str, str]:
             return number, f"✓ {short_cid(transfer.cid or '')}"
         return number, "✓ " + short_path(str(transfer.path), str(Path.home()), 40)
     if transfer.state == "failed":
-        return "failed", f"{(transfer.error or '').rstrip('.')} · r retries"
+        return "failed", (transfer.error or "").rstrip(".")
     return transfer.state, "r retries" if transfer.state == "cancelled" else ""
 
 

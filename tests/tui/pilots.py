@@ -1,0 +1,226 @@
+"""Ways to drive the app as a person does, for the tests, the snapshots and the README's pictures alike."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from pinui.sdk.secret import Secret
+from pinui.tui.app import Pinui, make_app
+from pinui.tui.widgets.fields import pane_title
+from pinui.tui.widgets.line_view import LineView
+from pinui.workspace import Credential, Query, TestResult, Totals
+from tests.tui import scene
+
+__all__ = ["SCENES", "plain", "shows", "svg", "text_of", "until", "workbench"]
+
+PATIENCE = 10.0
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], object], what: str = "the screen") -> None:
+    """Let the app work until the condition holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"never came: {what}\n{text_of(pilot.app)}")
+        await pilot.pause(0.01)
+
+
+def text_of(app: Any) -> str:
+    """What a person reads on the screen."""
+    width, height = app.size
+    lines = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip()[:width] for strip in lines[:height])
+
+
+async def shows(pilot: Pilot[Any], *words: str) -> None:
+    """Wait until all of these words are on the screen."""
+    await until(pilot, lambda: all(word in text_of(pilot.app) for word in words), " and ".join(words))
+
+
+@asynccontextmanager
+async def workbench(
+    *,
+    size: tuple[int, int] = (132, 34),
+    welcome: bool = False,
+    theme: str | None = None,
+    clock: Callable[[], float] = scene.clock,
+) -> AsyncIterator[tuple[Pinui, Pilot[None]]]:
+    """The app on its own home, past the welcome, with the node running."""
+    app = make_app(clock=clock)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        if not welcome:
+            await shows(pilot, "Welcome")
+            await pilot.press("enter")
+            await until(pilot, lambda: app.tests.get("local"), "the node")
+        if theme:
+            app.theme = theme
+        yield app, pilot
+
+
+# -- pictures -------------------------------------------------------------------------------------------------------
+
+
+def plain(picture: str) -> str:
+    """A picture without what differs from run to run: ids, the node's port, addresses of fonts."""
+    picture = re.sub(r"terminal-\d+", "terminal", picture)
+    picture = re.sub(r"127\.0\.0\.1:\d{5}", "127.0.0.1:41873", picture)
+    picture = re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", picture)
+    return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"
+
+
+def svg(app: Pinui) -> str:
+    """The screen as a picture."""
+    return plain(app.export_screenshot(title="pinui"))
+
+
+async def pins(app: Pinui, pilot: Pilot[None]) -> None:
+    """Two pins marked, the invoice open."""
+    await shows(pilot, "invoice-2026-10.json", "contract-signed.pdf")
+    await pilot.press("g", "j", "j", "space", "space", "g")
+    await shows(pilot, "2 marked", "Nordlys AS") if app.size.width >= 100 else await shows(pilot, "2 marked")
+
+
+async def detail(app: Pinui, pilot: Pilot[None]) -> None:
+    """A picture, in the terminal."""
+    await pins(app, pilot)
+    await pilot.press("j")
+    await shows(pilot, "96 × 64 pixels") if app.size.width >= 100 else None
+    await pilot.press("enter")
+    await shows(pilot, "96 × 64 pixels")
+
+
+async def json_place(app: Pinui, pilot: Pilot[None]) -> None:
+    """A document in the editor, and the same one retrieved."""
+    from pinui.tui.screens.json import JsonScreen
+
+    entries = await app.workspace.history.page(Query(text="Release notes"))
+    await pilot.press("2")
+    await until(pilot, lambda: isinstance(app.screen, JsonScreen))
+    screen = app.screen
+    assert isinstance(screen, JsonScreen)
+    await pilot.press("tab", "enter")
+    await pilot.press(*entries[0].cid, "enter")
+    await shows(pilot, "breaking: false")
+    pane_title(screen.query_one("#retrieve"), "Retrieve", "12 ms from 127.0.0.1")
+    screen.show_pane("#store")
+    screen.editor.load_text(json.dumps(scene.NOTES, indent=2))
+    await pilot.press("enter")
+    await shows(pilot, "valid · 181 characters")
+
+
+async def files(app: Pinui, pilot: Pilot[None]) -> None:
+    """Three files marked, five transfers."""
+    from pinui.tui.screens.files import FilesScreen
+
+    folder = Path(os.environ["HOME"]) / "Pictures" / "norway"
+    (folder / "raw").mkdir(parents=True)
+    sizes = {
+        "fjord-01.jpg": 4_800_000,
+        "fjord-02.jpg": 5_100_000,
+        "fjord-03.jpg": 4_400_000,
+        "panorama.tif": 312_000_000,
+    }
+    for name, size in {**sizes, "track.gpx": 88_000}.items():
+        with (folder / name).open("wb") as file:
+            file.truncate(size)
+    await pilot.press("3")
+    await until(pilot, lambda: isinstance(app.screen, FilesScreen))
+    screen = app.screen
+    assert isinstance(screen, FilesScreen)
+    screen.read(folder)
+    await shows(pilot, "panorama.tif")
+    await pilot.press("g", "j", "j", "space", "space", "space", "k", "k")
+    scene.furnish_transfers(app)
+    screen.workspace_changed()
+    await shows(pilot, "3 marked · 14 MB", "2 running")
+
+
+async def messages(app: Pinui, pilot: Pilot[None]) -> None:
+    """The thread with alice, and a line begun."""
+    await pilot.press("4")
+    await shows(pilot, "alice", "ops-team")
+    await pilot.press("i")
+    await pilot.press(*"Bring the lantern")
+    await shows(pilot, "Which page?", "Bring the lantern")
+
+
+async def connection(app: Pinui, pilot: Pilot[None]) -> None:
+    """The hosted service in use, with some tests behind it."""
+    from pinui.workspace.models import Status
+
+    times = [208, 204, 231, 209, 205, 248, 207, 203, 190, 206, 219, 207, 205, 206, 287, 208, 206, 209, 218, 212]
+    app.tests["pinata"] = [TestResult(True, float(value)) for value in times]
+    app.tested_at["pinata"] = app.clock()
+    app.totals["pinata"] = Totals(1204, 1_400_000_000)
+
+    async def kept(_profile: str) -> Credential:
+        return Credential(Secret("a token"), "keyring", None, scene.NOW + timedelta(days=365))
+
+    app.workspace.credentials.read = kept  # type: ignore[method-assign]
+    await asyncio.to_thread(app.workspace.profiles.use, "pinata")
+    app.workspace.profile = app.workspace.profiles.current
+    app.workspace.status = Status("ok", "The service answered.", app.clock())
+    await pilot.press("5")
+    await shows(pilot, "1,204 pins", "median 208 ms")
+
+
+async def wizard(app: Pinui, pilot: Pilot[None]) -> None:
+    """The token has been pasted."""
+    await pilot.press("5", "a")
+    await shows(pilot, "Where should your pins live?")
+    await pilot.press("enter")
+    await shows(pilot, "Paste the API token")
+    await pilot.press(*"eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE4MjU3NTAwMDB9.c2lnbmF0dXJl")
+    await shows(pilot, "looks like a JWT")
+
+
+async def revoke(app: Pinui, pilot: Pilot[None]) -> None:
+    """Two marked pins are about to go."""
+    await pins(app, pilot)
+    await pilot.press("x")
+    await shows(pilot, "Revoke 2 pins")
+    view = app.screen.query_one("#rows", LineView)
+    await until(pilot, lambda: len(view.lines) == 2)
+
+
+async def palette(app: Pinui, pilot: Pilot[None]) -> None:
+    """Looking for everything that stores."""
+    await pins(app, pilot)
+    await pilot.press("ctrl+p")
+    await shows(pilot, "Search for commands")
+    await pilot.press(*"inv")
+    await shows(pilot, "invoice-2026-10.json")
+    await pilot.app.workers.wait_for_complete()
+
+
+async def help_page(app: Pinui, pilot: Pilot[None]) -> None:
+    """What the list of pins is."""
+    await pins(app, pilot)
+    await pilot.press("question_mark")
+    await shows(pilot, "Everything you stored")
+
+
+Scene = Callable[[Pinui, Pilot[None]], Awaitable[None]]
+SCENES: dict[str, Scene] = {
+    "pins": pins,
+    "detail": detail,
+    "json": json_place,
+    "files": files,
+    "messages": messages,
+    "connection": connection,
+    "wizard": wizard,
+    "revoke": revoke,
+    "palette": palette,
+    "help": help_page,
+}
