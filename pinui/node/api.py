@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import shutil
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -12,7 +14,7 @@ from aiohttp import web
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.node.body import pump, read_whole
-from pinui.node.errors import ApiError, StorageFull
+from pinui.node.errors import ApiError
 from pinui.node.index import Pin
 from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
@@ -83,7 +85,7 @@ class PinningApi:
     def _check_room(self, size: int) -> None:
         """Better now than after gigabytes."""
         if size > shutil.disk_usage(self._store.folder).free:
-            raise StorageFull("there is no room on the disk")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     async def _unpin(self, request: web.BaseRequest) -> web.Response:
         text = unquote(request.rel_url.raw_path.removeprefix("/pinning/unpin/")).strip("/")

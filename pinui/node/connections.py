@@ -24,7 +24,7 @@ class LimitedServer(web.Server):
     """Closes connections that are idle or can't get their headers out. aiohttp limits only what comes after the
     first request (`keepalive_timeout`): a client that connects and drips a header keeps its place for ever."""
 
-    def __init__(self, handler: Callable[[web.BaseRequest], Any], first_request: float = FIRST_REQUEST) -> None:
+    def __init__(self, handler: Callable[[web.BaseRequest], Any]) -> None:
         # Quiet: what a broken client sends is not worth a traceback in a person's terminal.
         quiet = logging.getLogger("pinui.node.http")
         quiet.addHandler(logging.NullHandler())
@@ -42,19 +42,21 @@ class LimitedServer(web.Server):
             read_bufsize=1024 * 1024,
             auto_decompress=False,
         )
-        self._first_request = first_request
         self._idle_until: dict[RequestHandler, float] = {}
+        self._open: dict[RequestHandler, asyncio.Transport] = {}
         self._sweeper: asyncio.Task[None] | None = None
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        self._open[handler] = transport
+        if len(self._open) > MOST_CONNECTIONS:
             transport.abort()
             return
-        self._idle_until[handler] = self._loop.time() + self._first_request
+        self._idle_until[handler] = self._loop.time() + FIRST_REQUEST
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         self._idle_until.pop(handler, None)
+        self._open.pop(handler, None)
         super().connection_lost(handler, exc)
 
     def watch(self) -> None:
@@ -66,8 +68,14 @@ class LimitedServer(web.Server):
         if self._sweeper is not None:
             self._sweeper.cancel()
         for handler in list(self._idle_until):
-            if handler.transport is not None:
-                handler.transport.abort()
+            self._open[handler].abort()
+
+    async def close_all(self) -> None:
+        """Close what is still open, such as connections of clients that don't read; returns when all are closed."""
+        while self._open:
+            for transport in list(self._open.values()):
+                transport.abort()
+            await asyncio.sleep(0)
 
     def _counted(self, handler: Callable[[web.BaseRequest], Any]) -> Callable[[web.BaseRequest], Any]:
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -76,7 +84,7 @@ class LimitedServer(web.Server):
             try:
                 return await handler(request)
             finally:
-                if protocol in self._connections:
+                if protocol in self._open:
                     self._idle_until[protocol] = self._loop.time() + NEXT_REQUEST
 
         return handle
@@ -86,5 +94,5 @@ class LimitedServer(web.Server):
             await asyncio.sleep(SWEEP)
             now = self._loop.time()
             for handler, until in list(self._idle_until.items()):
-                if now > until and handler.transport is not None:
-                    handler.transport.abort()
+                if now > until:
+                    self._open[handler].abort()

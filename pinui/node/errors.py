@@ -6,7 +6,7 @@ import errno
 import sqlite3
 from typing import Any
 
-__all__ = ["ApiError", "StorageFull", "is_disk_full"]
+__all__ = ["ApiError", "is_disk_full"]
 
 
 class ApiError(Exception):
@@ -22,10 +22,6 @@ class ApiError(Exception):
     def of(cls, status: int, reason: str, details: str, headers: dict[str, str] | None = None) -> ApiError:
         """The newer shape, with a reason for programs and details for people."""
         return cls(status, {"reason": reason, "details": details}, headers)
-
-
-class StorageFull(Exception):
-    """The disk has no room; nothing was stored and nothing was lost."""
 
 
 def is_disk_full(error: BaseException) -> bool:

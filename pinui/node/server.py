@@ -19,7 +19,7 @@ from aiohttp import web
 
 from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
-from pinui.node.errors import ApiError, StorageFull
+from pinui.node.errors import ApiError, is_disk_full
 from pinui.node.gateway import SENT, Gateway, GatewayError
 from pinui.node.guard import RateLimit, check_origin, check_token
 from pinui.node.settings import read_port, read_token, remember_port
@@ -145,6 +145,7 @@ class Node:
             await self._stop.wait()
             server.stop_watching()
             await runner.cleanup()
+            await server.close_all()
         finally:
             workers.close()
             store.close()
@@ -215,9 +216,6 @@ class Node:
             return web.json_response(error.body, status=error.status, headers=limits | error.headers)
         except GatewayError as error:
             return web.Response(status=error.status, text=f"{error.sentence}\n", headers=error.headers)
-        except StorageFull:
-            error = ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
-            return web.json_response(error.body, status=error.status)
         except (ConnectionError, TimeoutError):
             # The client went away or does not read: nobody is there to be answered.
             if request.transport is not None:
@@ -225,7 +223,10 @@ class Node:
             raise
         except web.HTTPException:
             raise
-        except Exception:
+        except Exception as cause:
+            if is_disk_full(cause):
+                error = ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
+                return web.json_response(error.body, status=error.status)
             log.exception("%s %s failed", request.method, request.rel_url.raw_path)
             if request.transport is not None and request.writer.output_size:
                 request.transport.abort()

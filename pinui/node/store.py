@@ -26,7 +26,6 @@ from typing import Any
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
-from pinui.node.errors import StorageFull, is_disk_full
 from pinui.node.index import Index, Pin
 from pinui.node.lock import FolderLock
 
@@ -92,8 +91,7 @@ class PinStore:
         with self._queue_lock:
             self._numbers += 1
             number = self._numbers
-        with translated():
-            return DraftCar(self._drafts / f"{self._lock.name}-{number}.car", cid_version)
+        return DraftCar(self._drafts / f"{self._lock.name}-{number}.car", cid_version)
 
     def commit(self, draft: DraftCar, new: NewPin) -> tuple[Pin, bool]:
         """Make a draft a pin. If its CID is pinned already, that older pin comes back, and True."""
@@ -102,11 +100,10 @@ class PinStore:
         pin = Pin(
             str(uuid.uuid4()), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car
         )
-        with translated():
-            older = self._index.pinned(pin.cid)
-            if older is not None:
-                return older, True
-            draft.finish(new.cid)
+        older = self._index.pinned(pin.cid)
+        if older is not None:
+            return older, True
+        draft.finish(new.cid)
         job = _Job(pin, draft)
         with self._queue_lock:
             self._queue.append(job)
@@ -117,8 +114,7 @@ class PinStore:
                     jobs, self._queue = self._queue, []
                 self._write(jobs)
         if job.error is not None:
-            with translated():
-                raise job.error
+            raise job.error
         return (job.duplicate_of, True) if job.duplicate_of else (job.pin, False)
 
     def _write(self, jobs: list[_Job]) -> None:
@@ -145,14 +141,13 @@ class PinStore:
 
     def unpin(self, cid: str) -> bool:
         """Remove a pin; False if there is none."""
-        with translated():
-            with self._index.writing() as connection:
-                pin = self._index.remove(connection, cid, time.time_ns() // 1_000_000)
-            if pin is None:
-                return False
-            with contextlib.suppress(OSError):
-                (self._pins / (pin.car or "")).unlink(missing_ok=True)
-            return True
+        with self._index.writing() as connection:
+            pin = self._index.remove(connection, cid, time.time_ns() // 1_000_000)
+        if pin is None:
+            return False
+        with contextlib.suppress(OSError):  # what can't be removed now is removed at the next start
+            (self._pins / (pin.car or "")).unlink(missing_ok=True)
+        return True
 
     @contextmanager
     def reading(self) -> Generator[BlockReader]:
@@ -165,7 +160,7 @@ class PinStore:
 
     def _clean_up(self) -> None:
         """Remove what crashed processes left: CARs without a row, drafts whose owner is gone."""
-        with translated(), self._index.writing() as connection:
+        with self._index.writing() as connection:
             known = self._index.cars(connection)
             for path in self._pins.iterdir():
                 if path.name not in known:
@@ -213,17 +208,6 @@ class BlockReader:
         with self._lock:
             while self._files:
                 os.close(self._files.popitem()[1])
-
-
-@contextmanager
-def translated() -> Generator[None]:
-    """A full disk becomes `StorageFull`, whoever says so."""
-    try:
-        yield
-    except Exception as error:
-        if is_disk_full(error):
-            raise StorageFull("there is no room on the disk") from error
-        raise
 
 
 def sync_folder(folder: Path) -> None:

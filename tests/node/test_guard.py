@@ -1,0 +1,199 @@
+"""Who is let in, and what clients that misbehave can cost."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+
+import httpx
+import pytest
+
+from pinui.node import Node
+from pinui.node.errors import ApiError
+from pinui.node.guard import RateLimit
+
+
+def talk(node: Node, data: bytes) -> bytes:
+    """Send bytes and read until the node closes."""
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as connection:
+        connection.sendall(data)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+        return answer
+
+
+def still_answers(api: httpx.Client) -> bool:
+    return api.get("/data/testAuthentication").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::2]", "localhost@x"]
+)
+def test_other_names_for_this_machine_are_refused(api: httpx.Client, host: str) -> None:
+    for path in ("/data/testAuthentication", "/ipfs/bafkqaaa"):
+        assert api.get(path, headers={"Host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:{port}", "127.0.0.1", "[::1]:{port}"])
+def test_its_own_names_are_answered(api: httpx.Client, node: Node, host: str) -> None:
+    assert api.get("/ipfs/bafkqaaa", headers={"Host": host.format(port=node.port)}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "https://127.0.0.1:{port}",
+        "http://[",
+        "http://localhost:x",
+    ],
+)
+def test_pages_of_other_origins_are_refused(api: httpx.Client, node: Node, origin: str) -> None:
+    headers = {"Origin": origin.format(port=node.port)}
+    for path in ("/data/testAuthentication", "/ipfs/bafkqaaa"):
+        answer = api.get(path, headers=headers)
+        assert answer.status_code == 403
+        assert "Access-Control-Allow-Origin" not in answer.headers
+    assert api.options("/pinning/pinJSONToIPFS", headers=headers).status_code == 403
+
+
+def test_its_own_pages_are_answered(api: httpx.Client, node: Node) -> None:
+    assert api.get("/ipfs/bafkqaaa", headers={"Origin": f"http://localhost:{node.port}"}).status_code == 200
+
+
+def test_foreign_pages_may_link_here_but_not_embed(api: httpx.Client) -> None:
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert api.get("/ipfs/bafkqaaa", headers=foreign | {"Sec-Fetch-Mode": "navigate"}).status_code == 200
+    assert api.get("/ipfs/bafkqaaa", headers=foreign | {"Sec-Fetch-Mode": "no-cors"}).status_code == 403
+
+
+def test_only_loopback_is_listened_on(node: Node) -> None:
+    assert node.api_url.startswith("http://127.0.0.1:")
+    others = {address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    for address in others - {"127.0.0.1"}:
+        if not address.startswith("127."):
+            with pytest.raises(OSError):
+                socket.create_connection((address, node.port), timeout=2)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"rubbish\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nA: " + b"x" * 20_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"A: b\r\n" * 200 + b"\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ],
+)
+def test_bad_framing_and_huge_headers_are_refused(node: Node, api: httpx.Client, request_bytes: bytes) -> None:
+    assert talk(node, request_bytes).startswith((b"HTTP/1.0 400", b"HTTP/1.1 400"))
+    assert still_answers(api)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch, node: Node) -> None:
+    """The node with limits of a tenth of a second."""
+    monkeypatch.setattr("pinui.node.connections.FIRST_REQUEST", 0.1)
+    monkeypatch.setattr("pinui.node.connections.NEXT_REQUEST", 0.1)
+    monkeypatch.setattr("pinui.node.body.STALLED", 0.2)
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nHost: 127"])
+def test_a_client_that_does_not_ask_is_let_go(node: Node, api: httpx.Client, beginning: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as connection:
+        connection.sendall(beginning)
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
+    assert still_answers(api)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_client_that_asks_no_more_is_let_go(node: Node) -> None:
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as connection:
+        connection.sendall(b"GET /ipfs/bafkqaaa HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
+
+
+@pytest.mark.usefixtures("hurried")
+def test_an_upload_that_stalls_is_ended(node: Node, api: httpx.Client) -> None:
+    head = (
+        f"POST /pinning/pinJSONToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
+        "Content-Length: 100\r\nConnection: close\r\n\r\n{"
+    )
+    assert b" 408 " in talk(node, head.encode())
+    assert still_answers(api)
+
+
+def test_more_connections_than_allowed_are_turned_away(
+    node: Node, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert still_answers(api)
+    monkeypatch.setattr("pinui.node.connections.MOST_CONNECTIONS", 3)
+    kept = [socket.create_connection(("127.0.0.1", node.port), timeout=10) for _ in range(6)]
+    turned_away = 0
+    for connection in kept[2:]:
+        try:
+            turned_away += connection.recv(1) == b""
+        except ConnectionResetError:
+            turned_away += 1
+        connection.close()
+    assert turned_away == 4
+    assert still_answers(api)
+    for connection in kept:
+        connection.close()
+
+
+def test_the_node_ends_within_a_second_mid_transfer(node: Node, api: httpx.Client) -> None:
+    data = bytes(range(256)) * 40_000
+    cid = api.post("/pinning/pinFileToIPFS", files={"file": ("x", data)}).json()["IpfsHash"]
+    reading = socket.create_connection(("127.0.0.1", node.port), timeout=10)
+    reading.sendall(f"GET /ipfs/{cid} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    assert reading.recv(100)
+    writing = socket.create_connection(("127.0.0.1", node.port), timeout=10)
+    head = (
+        f"POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    writing.sendall(head.encode())
+    assert writing.recv(100).startswith(b"HTTP/1.1 100 Continue")
+    writing.sendall(b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + bytes(3_000_000))
+    began = time.monotonic()
+    node.stop()
+    assert time.monotonic() - began < 1
+    assert not list((node.data_dir / "drafts").iterdir())
+    reading.close()
+    writing.close()
+
+
+def test_an_upload_without_the_token_is_refused_before_it_is_sent(node: Node) -> None:
+    head = (
+        "POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_the_rate_is_counted_by_the_minute() -> None:
+    now = 1000.0
+    limit = RateLimit(2, lambda: now)
+    assert limit.take()["X-RateLimit-Remaining"] == "1"
+    assert limit.take()["X-RateLimit-Reset"] == "1060"
+    now = 1030.5
+    with pytest.raises(ApiError) as refused:
+        limit.take()
+    assert refused.value.headers["Retry-After"] == "30"
+    now = 1060.0
+    assert limit.take()["X-RateLimit-Remaining"] == "1"
