@@ -60,6 +60,17 @@ class Console:
         if hint:
             self.say(f"       {hint}")
 
+    def report(self, error: Exception, *, about: str = "") -> None:
+        """An error as a sentence, and with --debug where it came from."""
+        from pinui.workspace.sentences import sentence_for
+
+        if self.debug:
+            import traceback
+
+            self.say("".join(traceback.format_exception(error)).rstrip())
+        sentence, hint = sentence_for(error)
+        self.fail(f"{about}: {sentence}" if about and about not in sentence else sentence, hint)
+
     def confirm(self, question: str) -> bool:
         """Ask on the terminal; only a clear yes is a yes."""
         sys.stderr.write(clean(f"{question} [y/N] "))

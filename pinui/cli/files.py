@@ -81,9 +81,7 @@ async def _upload_all(
 
 def _report(console: Console, path: str, transfer: Transfer) -> bool:
     if transfer.state != "done" or transfer.entry is None:
-        sentence = transfer.error or "It was cancelled."
-        named = sentence if path in sentence else f"{path}: {sentence}"
-        console.fail(named, transfer.hint)
+        console.report(transfer.failure or VerbError("It was cancelled."), about=path)
         return False
     if console.as_json:
         console.out_json(entry_object(transfer.entry, path=path))

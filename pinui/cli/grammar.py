@@ -171,11 +171,23 @@ def _add_own_verbs(verbs: _Verbs) -> None:
 
     verb = verbs.add("node", "run a pinning service on this machine")
     verb.add_argument(
-        "--port", type=int, metavar="N", help="where to listen on 127.0.0.1 (default: the remembered one)"
+        "--port", type=_port, metavar="N", help="where to listen on 127.0.0.1 (default: the remembered one)"
     )
     verb.add_argument("--data", metavar="DIR", help="where pins are kept (default: the folder of the profile local)")
     verb.add_argument("--token", metavar="TOKEN", help="the token it accepts (default: the remembered one)")
-    verb.add_argument("--rate-limit", type=int, metavar="N", help="answer 429 after N requests a minute")
+    verb.add_argument("--rate-limit", type=_at_least_one, metavar="N", help="answer 429 after N requests a minute")
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 1 to 65535")
+
+
+def _at_least_one(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"“{text}” is no number above 0")
 
 
 def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:

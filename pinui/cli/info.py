@@ -12,7 +12,6 @@ from pinui.cli.figures import iso_time
 from pinui.cli.running import run
 from pinui.workspace.credentials import ending
 from pinui.workspace.errors import WorkspaceError
-from pinui.workspace.sentences import sentence_for
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,9 +36,7 @@ def test(options: Namespace, console: Console) -> int:
         console.say(sentence)
     if result.error is None:
         return 0
-    if console.debug:
-        raise result.error
-    console.fail(*sentence_for(result.error))
+    console.report(result.error)
     return 1
 
 

@@ -12,8 +12,6 @@ from pinui import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pinui.cli.console import Console
-
 __all__ = ["main"]
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -69,24 +67,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except Exception as error:  # noqa: BLE001 – the one place where an error becomes a sentence
-        return _report(error, console)
+        from pinui.cli.errors import UsageError
+
+        console.end_bars()
+        console.report(error)
+        return USAGE if isinstance(error, UsageError) else FAILED
 
 
 def _open_workbench(profile: str | None) -> int:
-    from pinui.tui.app import run  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
+    from pinui.tui.app import run
 
-    return run(profile)  # pyright: ignore[reportUnknownVariableType]
-
-
-def _report(error: Exception, console: Console) -> int:
-    from pinui.cli.errors import UsageError
-    from pinui.workspace.sentences import sentence_for
-
-    console.end_bars()
-    if console.debug:
-        import traceback
-
-        console.say("".join(traceback.format_exception(error)).rstrip())
-    sentence, hint = sentence_for(error)
-    console.fail(sentence, hint)
-    return USAGE if isinstance(error, UsageError) else FAILED
+    return run(profile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinui.workspace.paths import Paths
+from pinui.workspace.paths import Paths, private_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,4 +20,5 @@ def node(options: Namespace, console: Console) -> int:
     from pinui.node.command import run
 
     data = Path(options.data) if options.data else Paths.find().node
+    private_folder(data)
     return run(data, port=options.port, token=options.token, rate_limit=options.rate_limit, as_json=console.as_json)

@@ -36,7 +36,6 @@ def revoke(options: Namespace, console: Console) -> int:
 
 async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -> int:
     from pinui.sdk.errors import PinuiError
-    from pinui.workspace.sentences import sentence_for
 
     await workspace.connect()
     failed = 0
@@ -44,8 +43,7 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
         try:
             result = await workspace.revoke(cid)
         except PinuiError as error:
-            sentence, hint = sentence_for(error)
-            console.fail(f"{cid}: {sentence}", hint)
+            console.report(error, about=cid)
             failed += 1
             continue
         if console.as_json:

@@ -10,6 +10,7 @@ from pinui.workspace.paths import private_folder
 from pinui.workspace.profiles import ENVIRONMENT
 
 if TYPE_CHECKING:
+    from pinui.node import Node
     from pinui.sdk.client import Client
     from pinui.sdk.secret import Secret
     from pinui.workspace.credentials import Credentials
@@ -67,11 +68,11 @@ class Connection:
         await self._opened.aclose()
 
 
-def _node(paths: Paths) -> Any:
-    from pinui.node import Node  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+def _node(paths: Paths) -> Node:
+    from pinui.node import Node
 
     private_folder(paths.node)
-    return Node(paths.node)  # pyright: ignore[reportUnknownVariableType]
+    return Node(paths.node)
 
 
 async def _token(profile: Profile, credentials: Credentials) -> Secret:

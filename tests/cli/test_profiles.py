@@ -1,0 +1,181 @@
+"""`pinui profile`, `test`, `info` and `node`: services, their tokens, and what is said about them."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PINUI, Run
+
+CANARY = "canary-token-that-nobody-may-see"
+
+
+@pytest.fixture
+def service(environment: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A pinning service in a process of its own: `pinui node`."""
+    command = [PINUI, "node", "--json", "--data", str(tmp_path / "service"), "--token", CANARY]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+    process.stdout.close()
+
+
+def test_a_profile_is_tested_live_saved_used_and_removed(run: Run, service: dict[str, str], own_home: Path) -> None:
+    urls = ("--api-url", service["api_url"], "--gateway-url", service["gateway_url"])
+    added = run("profile", "add", "work", *urls, stdin=f' "{CANARY}"\n')
+    assert added.code == 0
+    assert "“work” is saved in" in added.err
+    assert "token was not saved" in added.err
+    assert "There is no session bus here" in added.err
+    assert "PINUI_TOKEN" in added.err
+    assert CANARY not in added.err + (own_home / "config.toml").read_text()
+
+    no_token = run("--profile", "work", "test")
+    assert no_token.code == 1
+    assert "“work” has no token" in no_token.err
+    assert re.fullmatch(r"work: ok \(\d+ ms\)", run("--profile", "work", "test", PINUI_TOKEN=CANARY).line)
+
+    assert run("profile", "use", "work").code == 0
+    cid = run("store", '{"a":1}', PINUI_TOKEN=CANARY).line
+    assert run("retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
+    assert run("history").out.split("\t")[5] == "work"
+    assert run("--profile", "local", "retrieve", cid).code == 1, "another service, other pins"
+
+    listed = [json.loads(line) for line in run("profile", "list", "--json").out.splitlines()]
+    assert [(one["name"], one["current"]) for one in listed] == [("local", False), ("pinata", False), ("work", True)]
+    assert run("profile", "remove", "work").code == 0
+    assert run("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
+
+
+def test_a_token_that_the_service_refuses_saves_nothing(run: Run, service: dict[str, str], own_home: Path) -> None:
+    ran = run("profile", "add", "work", "--api-url", service["api_url"], stdin="wrong-canary\n")
+    assert ran.code == 1
+    assert "nothing was saved" in ran.err
+    assert "401" in ran.err
+    assert "wrong-canary" not in ran.err
+    assert not (own_home / "config.toml").exists()
+    kept = run("profile", "add", "work", "--api-url", service["api_url"], "--no-test", stdin="wrong-canary\n")
+    assert kept.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        (("work", "--api-url", "ftp://x"), "t\n", "--api-url must be a web address"),
+        (("work", "--api-url", "http://example.com"), "t\n", "https"),
+        (("work", "--api-url", "http://127.0.0.1:9"), "t\n", "could not be reached"),
+        (("work", "--api-url", "http://127.0.0.1:9"), "\n", "No token was given"),
+        (("work", "--api-url", "http://127.0.0.1:9"), "two words\n", "no blanks"),
+        (("a b", "--api-url", "http://127.0.0.1:9"), "t\n", "cannot be called"),
+        (("local",), "t\n", "needs no set-up"),
+        (("environment",), "t\n", "cannot be called"),
+    ],
+)
+def test_a_mistake_saves_nothing(run: Run, own_home: Path, arguments: tuple[str, ...], stdin: str, words: str) -> None:
+    ran = run("profile", "add", *arguments, stdin=stdin)
+    assert ran.code == 1
+    assert words in ran.err
+    assert not (own_home / "config.toml").exists()
+
+
+def test_unknown_and_built_in_profiles_are_said_so(run: Run) -> None:
+    assert "There are: local, pinata" in run("profile", "use", "nobody").err
+    assert "There are: local, pinata" in run("profile", "remove", "nobody").err
+    assert "built in" in run("profile", "remove", "pinata").err
+
+
+def test_a_broken_config_is_reported_with_its_line_and_stays(run: Run, own_home: Path) -> None:
+    own_home.mkdir()
+    (own_home / "config.toml").write_text("profile = 'local'\ntheme = \n")
+    for arguments in (("store", "{}"), ("profile", "list"), ("profile", "use", "pinata")):
+        ran = run(*arguments)
+        assert ran.code == 1
+        assert "config.toml cannot be used: line 2, column 9: invalid value" in ran.err
+    assert (own_home / "config.toml").read_text() == "profile = 'local'\ntheme = \n"
+
+
+def test_the_environment_is_a_profile_by_itself(run: Run, service: dict[str, str]) -> None:
+    variables = {"PINUI_API_URL": service["api_url"], "PINUI_GATEWAY_URL": service["gateway_url"]}
+    assert "Set PINUI_TOKEN" in run("store", "{}", **variables).err
+    cid = run("store", "[]", PINUI_TOKEN=CANARY, **variables).line
+    assert run("retrieve", cid, PINUI_TOKEN=CANARY, **variables).out == "[]\n"
+    assert run("history").out.split("\t")[5] == "environment"
+
+
+def test_a_wrong_token_is_told_apart_from_no_network(run: Run, service: dict[str, str]) -> None:
+    wrong = run("test", PINUI_API_URL=service["api_url"], PINUI_TOKEN="wrong-canary")
+    assert wrong.code == 1
+    assert "401" in wrong.err
+    lost = run("test", "--json", PINUI_API_URL="http://127.0.0.1:9", PINUI_TOKEN="wrong-canary")
+    assert lost.code == 1
+    assert json.loads(lost.out)["ok"] is False
+    assert "could not be reached" in lost.err
+
+
+@pytest.mark.parametrize("arguments", [("test",), ("store", "{}"), ("upload", "-"), ("retrieve", "x"), ("info",)])
+def test_a_token_is_in_no_output_not_even_a_traceback(
+    run: Run, environment: dict[str, str], arguments: tuple[str, ...]
+) -> None:
+    ran = subprocess.run(
+        [PINUI, "--debug", *arguments],
+        env=environment | {"PINUI_API_URL": "http://127.0.0.1:9", "PINUI_TOKEN": CANARY},
+        capture_output=True,
+        text=True,
+        input="x",
+        check=False,
+    )
+    assert CANARY not in ran.stdout + ran.stderr
+    assert ("Traceback" in ran.stderr) == (ran.returncode != 0)
+
+
+def test_info_says_where_things_are(run: Run, own_home: Path) -> None:
+    told = json.loads(run("info", "--json").line)
+    assert told["settings"] == str(own_home / "config.toml")
+    assert told["profile"] == "local"
+    assert "no session bus" in told["keyring"]
+    assert run("info").out.startswith("pinui:")
+    with_token = run("info", PINUI_PROFILE="pinata", PINUI_TOKEN=CANARY)
+    assert "from PINUI_TOKEN" in with_token.out
+    assert CANARY not in with_token.out
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x", "-1"])
+def test_a_port_that_is_none_is_wrong_usage(run: Run, port: str) -> None:
+    ran = run("node", f"--port={port}")
+    assert ran.code == 2
+    assert "from 1 to 65535" in ran.err
+
+
+class TestUsage:
+    def test_bare_pinui_without_a_terminal_shows_the_help(self, run: Run) -> None:
+        ran = run()
+        assert (ran.code, ran.out) == (2, "")
+        assert 'pinui store \'{"hello":"world"}\'' in ran.err
+
+    def test_a_slip_is_answered_with_the_nearest_word(self, run: Run) -> None:
+        ran = run("stroe", "{}")
+        assert ran.code == 2
+        assert "did you mean “store”?" in ran.err
+
+    def test_every_verb_has_a_help_with_an_example(self, run: Run) -> None:
+        from pinui.cli.examples import EXAMPLES
+        from pinui.cli.main import VERBS
+
+        assert {words.split()[0] for words in EXAMPLES} == set(VERBS)
+        for words in EXAMPLES:
+            ran = run(*words.split(), "--help")
+            assert ran.code == 0
+            assert "example:\n  " in ran.out
+            assert f"pinui {words}" in ran.out or f"pinui --profile work {words}" in ran.out
+
+    def test_options_stand_before_or_behind_the_verb(self, run: Run) -> None:
+        assert run("--json", "profile").out == run("profile", "list", "--json").out
+        assert run("--profile", "nobody", "info").err == run("info", "--profile", "nobody").err
