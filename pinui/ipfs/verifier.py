@@ -143,6 +143,19 @@ class CarVerifier:
         """Whether everything that was asked for has come."""
         return not self._pending
 
+    def feed_block(self, data: Bytes) -> Iterator[Event]:
+        """Take the block `wanted`, for a server that gives blocks one by one. Consume it whole."""
+        cid = self.wanted
+        if cid is None:
+            raise AssertionError("no block is wanted")
+        yield from self._take(Block(cid, data))
+
+    @property
+    def wanted(self) -> Cid | None:
+        """The block that has to come next; None when everything has come."""
+        want = next((want for want in reversed(self._pending) if not isinstance(want, FileEnd)), None)
+        return None if want is None else want.cid
+
     def feed(self, data: Bytes) -> Iterator[Event]:
         """Take the next bytes. Consume it whole before the next call."""
         for block in self._reader.feed(data):

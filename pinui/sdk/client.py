@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
+from pinui.sdk.errors import IntegrityError
 from pinui.sdk.http import OnProgress
-from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions
+from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, OnVerdict, StoreOptions, Verification
 from pinui.sdk.pin_provider import PinProvider, json_text
 from pinui.sdk.provider import StorageProvider
 from pinui.sdk.sources import Uploadable, open_source
@@ -32,8 +33,11 @@ class Client:
     Nothing is encrypted: who knows a CID can read what it names.
     """
 
-    def __init__(self, provider: StorageProvider, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, provider: StorageProvider, *, require_verified: bool = False, clock: Clock | None = None
+    ) -> None:
         self.provider = provider
+        self._require_verified = require_verified
         self._clock = clock or Clock()
 
     @staticmethod
@@ -41,17 +45,22 @@ class Client:
         """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing."""
         if config is not None and settings:
             raise TypeError("give either a ClientConfig or its fields, not both")
-        return Client(PinProvider(config or ClientConfig(**settings)))
+        config = config or ClientConfig(**settings)
+        return Client(PinProvider(config), require_verified=config.verify == "require")
 
     async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
         """Pin a JSON document. `options` are reserved and have no effect."""
         text = json_text(data)
         cid = await self.provider.put_json(data)
-        return ClientRecord(cid=cid, timestamp=self._milliseconds(), data=data, size=utf16_length(text))
+        return self._record(cid, data, utf16_length(text))
 
-    async def retrieve(self, cid: str) -> Any:
-        """Read a JSON document by CID, or by a URL that contains `/ipfs/`."""
-        return await self.provider.get_json(str(Address.parse(cid)))
+    async def retrieve(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
+        """Read a JSON document by CID, or by a URL that contains `/ipfs/`.
+
+        `on_verdict` hears whether the bytes were proven to be what the CID names.
+        """
+        get_json = cast("Callable[..., Awaitable[Any]]", self.provider.get_json)
+        return await get_json(str(Address.parse(cid)), **_given(on_verdict=on_verdict))
 
     async def upload(
         self,
@@ -69,30 +78,47 @@ class Client:
             cid = await self.provider.put_file(source, **_given(on_progress=on_progress))
         finally:
             source.close()
-        return ClientRecord(cid=cid, timestamp=self._milliseconds(), size=source.size)
+        return self._record(cid, None, source.size)
 
     @overload
     async def download(self, cid: str, *, on_progress: OnProgress | None = None) -> Blob: ...
     @overload
-    async def download(self, cid: str, *, to: str | PathLike[str], on_progress: OnProgress | None = None) -> Path: ...
     async def download(
-        self, cid: str, *, to: str | PathLike[str] | None = None, on_progress: OnProgress | None = None
+        self,
+        cid: str,
+        *,
+        to: str | PathLike[str],
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> Path: ...
+    async def download(
+        self,
+        cid: str,
+        *,
+        to: str | PathLike[str] | None = None,
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
     ) -> Blob | Path:
-        """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all."""
+        """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all.
+
+        A folder's CID becomes a folder at `to`. `on_verdict` hears whether it was proven to be what the CID names.
+        """
         get_file = cast("Callable[..., Awaitable[Blob | Path]]", self.provider.get_file)
-        return await get_file(str(Address.parse(cid)), **_given(to=to, on_progress=on_progress))
+        arguments = _given(to=to, on_progress=on_progress, on_verdict=on_verdict)
+        return await get_file(str(Address.parse(cid)), **arguments)
 
     async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
         """Store a message. It is public, and delivered to nobody: pass its CID on."""
         if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("recipient and message must be text")
         sent = ClientMessage(recipient_id, message, self._milliseconds())
-        record = await self.store(sent.to_json())
-        return ClientRecord(cid=record.cid, timestamp=record.timestamp, data=sent, size=record.size)
+        text = json_text(sent.to_json())
+        cid = await self.provider.put_json(sent.to_json())
+        return self._record(cid, sent, utf16_length(text))
 
-    async def receive(self, cid: str) -> ClientMessage:
+    async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
         """Read a message by the CID that `send` returned."""
-        return ClientMessage.from_json(await self.retrieve(cid))
+        return ClientMessage.from_json(await self.retrieve(cid, on_verdict=on_verdict))
 
     async def revoke(self, cid: str) -> bool:
         """Remove the provider's pin: True, or an error. Copies elsewhere may live on."""
@@ -115,6 +141,21 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def _record(self, cid: str, data: T, size: int) -> ClientRecord[T]:
+        verification: Verification | None = getattr(cid, "verification", None)
+        record = ClientRecord(
+            cid=str.__str__(cid), timestamp=self._milliseconds(), data=data, size=size, verification=verification
+        )
+        if self._require_verified and verification != "verified":
+            raise IntegrityError(
+                f"The provider answered {record.cid}, which "
+                + ("is not the CID of what was sent" if verification == "mismatch" else "could not be verified"),
+                verification="mismatch" if verification == "mismatch" else "unverifiable",
+                record=record,
+                hint="It is pinned all the same: revoke it, or use verify='try'.",
+            )
+        return record
 
     def _milliseconds(self) -> int:
         return int(self._clock.now() * 1000)

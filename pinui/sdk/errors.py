@@ -17,7 +17,10 @@ attributes, and `hint` says what to do next.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pinui.sdk.models import ClientRecord
 
 __all__ = [
     "ContentError",
@@ -116,4 +119,19 @@ class RateLimited(ProviderError):
 
 
 class IntegrityError(PinuiError, ValueError):
-    """The bytes are provably not what the CID names. Nothing was returned or written."""
+    """The bytes are provably not what the CID names, or, where proof was required, could not be proven.
+
+    A read returned and wrote nothing. A write was done all the same: `record` carries what the provider answered.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        verification: Literal["unverifiable", "mismatch"] = "mismatch",
+        record: ClientRecord[Any] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.verification = verification
+        self.record = record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
@@ -16,6 +16,7 @@ __all__ = [
     "ClientMessage",
     "ClientRecord",
     "Dialect",
+    "OnVerdict",
     "ProviderName",
     "StoreOptions",
     "Timeouts",
@@ -29,6 +30,8 @@ ProviderName = Literal["pinning", "provider_b", "provider_c"]
 Dialect = Literal["pin", "pinata"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
+OnVerdict = Callable[[Verification | None], None]
+"""Called with what was found; None where `verify` is off."""
 
 PUBLIC_API = "https://api.pinata.cloud"
 PUBLIC_GATEWAY = "https://gateway.pinata.cloud/ipfs"
@@ -68,6 +71,8 @@ class ClientConfig:
     """Base address for reads; the CID is appended, so it usually ends in `/ipfs`."""
     pin_api_url: str | None = None
     """Base address of the pinning API."""
+    gateways: tuple[str, ...] = ()
+    """Further gateways, tried in order where the first has nothing, fails, or sends something else."""
     dialect: Dialect | None = None
     """The wire's field names. None: Pinata's own on `*.pinata.cloud`, the neutral ones elsewhere."""
     gateway_key: Secret | str | None = None
@@ -106,6 +111,7 @@ class ClientConfig:
             ("gateway_key", None if self.gateway_key is None else Secret(self.gateway_key)),
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api or PUBLIC_API, "pin_api_url", self.allow_insecure)),
+            ("gateways", tuple(check_base_url(url, "gateways", self.allow_insecure) for url in self.gateways)),
             ("gateway_url", gateway and check_base_url(gateway, "gateway_url", self.allow_insecure)),
         ):
             object.__setattr__(self, name, value)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
+from pinui.ipfs.check import compare_prediction
+from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ContentError, PinuiError, ProviderError, SerializationError
-from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader, Sink
-from pinui.sdk.models import Blob, ClientConfig, Timeouts
+from pinui.sdk.folders import FolderWriter
+from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
+from pinui.sdk.models import Blob, ClientConfig, OnVerdict, Timeouts, Verification
 from pinui.sdk.names import name_of_reply, safe_name
+from pinui.sdk.prediction import PinnedCid, UploadPrediction, predict_text, profile_for
+from pinui.sdk.ranges import whole_size
+from pinui.sdk.reading import GatewayReader, is_listing
 from pinui.sdk.secret import Secret
 from pinui.sdk.sinks import FileSink, MemorySink
 from pinui.sdk.sources import Multipart, Uploadable, open_source
@@ -36,6 +43,8 @@ class Peek:
     type: str
     total: int | None
     """The size of the whole, where the gateway told it."""
+    entries: tuple[FolderEntry, ...] | None = None
+    """What a folder holds, for a CID that names one."""
 
     @property
     def truncated(self) -> bool:
@@ -57,6 +66,7 @@ class PinProvider:
             allow_insecure=config.allow_insecure,
             clock=self._clock,
         )
+        self._reader = GatewayReader(config, self._transport, self._clock)
 
     async def put_json(self, data: Any) -> str:
         """Pin a JSON document; returns the CID that the provider answered."""
@@ -76,14 +86,17 @@ class PinProvider:
             keep_origin=True,
         )
         status, answer = await self._call(request)
-        return wire.read_pinned_cid(status, answer)
+        cid = wire.read_pinned_cid(status, answer)
+        predicted, small = await self._predicted_text(text)
+        return self._pinned(cid, None if predicted is None else compare_prediction(cid, predicted, small))
 
     async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> str:
         """Pin a file, or a folder as one directory; returns the CID that the provider answered."""
         source = await asyncio.to_thread(open_source, file)
         version = self.config.cid_version
         fields = [] if version is None else [wire.options_field(self.config.wire_dialect, version)]
-        body = Multipart(source.parts, fields, on_progress)
+        prediction = None if self.config.verify == "off" else UploadPrediction(source, profile_for(version))
+        body = Multipart(source.parts, fields, on_progress, prediction)
         request = Request(
             "POST",
             f"{self._api}/pinning/pinFileToIPFS",
@@ -98,15 +111,18 @@ class PinProvider:
             status, answer = await self._call(request)
         finally:
             source.close()
-        return wire.read_pinned_cid(status, answer)
+        cid = wire.read_pinned_cid(status, answer)
+        return self._pinned(cid, None if prediction is None else prediction.verdict(cid))
 
-    async def get_json(self, cid: str) -> Any:
-        """Read a JSON document."""
+    async def get_json(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
+        """Read a JSON document. `on_verdict` hears whether the bytes were proven to be what the CID names."""
         address = Address.parse(cid)
         sink = MemorySink(
             self.config.max_json_bytes, what="The document", hint="Download it as a file, or raise max_json_bytes."
         )
-        await self._read(address, sink)
+        result = await self._reader.read(address, sink)
+        if on_verdict is not None:
+            on_verdict(result.verification)
         try:
             return parse(sink.data)
         except NotJSON as error:
@@ -116,35 +132,58 @@ class PinProvider:
     @overload
     async def get_file(self, cid: str, *, to: None = None, on_progress: OnProgress | None = None) -> Blob: ...
     @overload
-    async def get_file(self, cid: str, *, to: str | PathLike[str], on_progress: OnProgress | None = None) -> Path: ...
     async def get_file(
-        self, cid: str, *, to: str | PathLike[str] | None = None, on_progress: OnProgress | None = None
+        self,
+        cid: str,
+        *,
+        to: str | PathLike[str],
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> Path: ...
+    async def get_file(
+        self,
+        cid: str,
+        *,
+        to: str | PathLike[str] | None = None,
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
     ) -> Blob | Path:
-        """Read a file into memory; or, with `to`, to a path (into a folder: under its own name), all or nothing."""
+        """Read a file into memory; or, with `to`, to a path (into a folder: under its own name), all or nothing.
+
+        A CID that names a folder becomes a folder at `to`.
+        """
         address = Address.parse(cid)
+        name = safe_name(address.name, address.cid)
         if to is None:
             hint = "Use download(cid, to=…), which needs no memory, or raise max_blob_bytes."
             sink = MemorySink(self.config.max_blob_bytes, what="The file", hint=hint, on_progress=on_progress)
-            head = await self._read(address, sink, transfer=True)
-            name = name_of_reply(head, safe_name(address.name, address.cid))
-            return Blob(sink.data, head.headers.get("content-type", ""), name)
-        file = FileSink(Path(to), safe_name(address.name, address.cid), on_progress)
+            result = await self._reader.read(address, sink, transfer=True)
+            head = result.head
+            if on_verdict is not None:
+                on_verdict(result.verification)
+            return Blob(sink.data, head.headers.get("content-type", ""), name_of_reply(head, name), result.verification)
+        file = FileSink(Path(to), name, on_progress)
+        folder = FolderWriter(Path(to), name, on_progress)
         try:
-            await self._read(address, file, transfer=True)
-            return await file.commit()
+            result = await self._reader.read(address, file, transfer=True, folder=folder)
+            if on_verdict is not None:
+                on_verdict(result.verification)
+            return await (asyncio.to_thread(folder.commit) if result.is_folder else file.commit())
         finally:
             file.discard()
+            folder.discard()
 
     async def peek(self, cid: str, limit: int) -> Peek:
-        """The first bytes of some content, its type and size: enough to show what it is."""
+        """The first bytes of some content, its type and size, or a folder's listing: enough to show what it is."""
         address = Address.parse(cid)
         sink = MemorySink(limit, cut=True)
-        head = await self._read(address, sink, headers={"Range": f"bytes=0-{max(limit, 1) - 1}"})
-        total = head.headers.get("content-range", "").rpartition("/")[2] if head.status == 206 else None
-        length = int(total) if total and total.isascii() and total.isdigit() else head.length
-        if head.status == 206 and not (total and total.isdigit()):
-            length = None
-        return Peek(sink.data, head.headers.get("content-type", ""), length)
+        head = await self._reader.peek(address, sink, limit)
+        peek = Peek(sink.data, head.headers.get("content-type", ""), whole_size(head))
+        if not is_listing(head) and (not peek.truncated or head.media_type != "text/html"):
+            return peek
+        # A listing that a gateway made for a browser, or a page that could be one: ask for the folder itself.
+        listing = await self._reader.list_folder(address)
+        return peek if listing is None else replace(peek, entries=tuple(listing))
 
     async def unpin(self, cid: str) -> bool:
         """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
@@ -184,24 +223,14 @@ class PinProvider:
             return outcome.result.status, sink.data
         raise self._error(outcome.result)
 
-    async def _read(
-        self, address: Address, sink: Sink, *, transfer: bool = False, headers: dict[str, str] | None = None
-    ) -> Head:
-        gateway = self.config.gateway_url
-        if gateway is None:
-            raise PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
-        key = self.config.gateway_key
-        request = Request(
-            "GET",
-            address.url(gateway),
-            headers or {},
-            credential=None if key is None else SecretHeader("x-pinata-gateway-token", Secret(key), gateway),
-            transfer=transfer,
-        )
-        outcome = await self._transport.perform(request, sink)
-        if isinstance(outcome.result, Head):
-            return outcome.result
-        raise self._error(outcome.result, gateway=True)
+    async def _predicted_text(self, text: str) -> tuple[Cid | None, bytes | None]:
+        if self.config.verify == "off":
+            return None, None
+        return await asyncio.to_thread(predict_text, text, profile_for(self.config.cid_version))
+
+    def _pinned(self, cid: str, verification: Verification | None) -> PinnedCid:
+        self._reader.remember_pinned(cid)
+        return PinnedCid.of(cid, verification)
 
     def _error(self, result: Rejection | Breakdown, *, gateway: bool = False) -> PinuiError:
         if isinstance(result, Rejection):

@@ -7,7 +7,7 @@ from enum import Enum
 
 from pinui.sdk.http import Head
 
-__all__ = ["Continuation", "continuation", "range_headers", "strong_etag"]
+__all__ = ["Continuation", "continuation", "range_headers", "strong_etag", "whole_size"]
 
 CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 
@@ -27,6 +27,14 @@ def strong_etag(head: Head) -> str | None:
     """An ETag that promises equal bytes; weak ones don't."""
     etag = head.headers.get("etag", "")
     return etag if len(etag) > 2 and etag.startswith('"') and etag.endswith('"') else None
+
+
+def whole_size(head: Head) -> int | None:
+    """How large the whole content is, where a reply to a range, or to none, tells it."""
+    if head.status != 206:
+        return head.length
+    matched = CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
+    return int(matched[3]) if matched and matched[3] != "*" else None
 
 
 def continuation(head: Head, resume: tuple[int, str] | None) -> int | Continuation:

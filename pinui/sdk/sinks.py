@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -14,7 +15,7 @@ from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.ranges import strong_etag
 
-__all__ = ["FileSink", "MemorySink"]
+__all__ = ["FileSink", "MemorySink", "sync_folder"]
 
 # One hop to the disk's thread for each of these, not for each piece off the network.
 WRITE_SIZE = 1024 * 1024
@@ -46,6 +47,12 @@ class MemorySink:
 
     def resume_from(self) -> None:
         return None
+
+    def restart(self) -> None:
+        self._data.clear()
+
+    def replay(self, feed: Callable[[bytes], None]) -> None:
+        feed(bytes(self._data))
 
     async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
         self._data.clear()
@@ -83,6 +90,18 @@ class FileSink:
     @property
     def full(self) -> bool:
         return False
+
+    def restart(self) -> None:
+        self._etag = None
+        self._buffer.clear()
+        self._buffered = self._done = 0
+
+    def replay(self, feed: Callable[[bytes], None]) -> None:
+        self._flush()
+        if self._temporary is not None:
+            with self._temporary.open("rb") as file:
+                while piece := file.read(WRITE_SIZE):
+                    feed(piece)
 
     def resume_from(self) -> tuple[int, str] | None:
         return (self._done, self._etag) if self._done and self._etag is not None else None

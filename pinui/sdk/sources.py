@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NoReturn, Self, cast
+from typing import BinaryIO, NoReturn, Protocol, Self, cast
 
 from pinui.sdk.errors import PinuiError, SourceChanged
 from pinui.sdk.http import OnProgress
@@ -177,17 +177,30 @@ def _media_type(name: str) -> str:
     return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
 
 
+class Watcher(Protocol):
+    """Looks at the files of an upload as they pass by."""
+
+    def begin(self) -> None: ...
+    def feed(self, piece: bytes) -> None: ...
+    def end_of(self, part: Part) -> None: ...
+
+
 class Multipart:
     """A form with files, framed here so that its length is exact and its files are read in pieces, in a thread."""
 
     def __init__(
-        self, parts: Iterable[Part], fields: Iterable[tuple[str, str]] = (), on_progress: OnProgress | None = None
+        self,
+        parts: Iterable[Part],
+        fields: Iterable[tuple[str, str]] = (),
+        on_progress: OnProgress | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
         boundary = secrets.token_hex(16)
         self.content_type = f"multipart/form-data; boundary={boundary}"
         self.failure: PinuiError | None = None
         self._hold = _Hold()
         self._on_progress = on_progress
+        self._watcher = watcher
         before_fields = [_field_text(boundary, name, text) for name, text in fields]
         self._parts = [(_file_head(boundary, part), part) for part in parts]
         self._opening = b"".join(before_fields)
@@ -201,6 +214,8 @@ class Multipart:
         self.close()
         self.failure = None
         self._hold = hold = _Hold()
+        if self._watcher is not None:
+            self._watcher.begin()
         done = 0
         if self._opening:
             yield self._opening
@@ -213,12 +228,20 @@ class Multipart:
                 if not piece:
                     self._fail(part)
                 left -= len(piece)
+                # The piece is hashed while it is sent.
+                watched = (
+                    None if self._watcher is None else asyncio.create_task(asyncio.to_thread(self._watcher.feed, piece))
+                )
                 yield piece
+                if watched is not None:
+                    await watched
                 done += len(piece)
                 if self._on_progress is not None:
                     self._on_progress(done, self._total)
             if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
                 self._fail(part)
+            if self._watcher is not None:
+                await asyncio.to_thread(self._watcher.end_of, part)
             hold.release()
             yield b"\r\n"
         yield self._closing

@@ -54,7 +54,7 @@ class Transport:
         self._clock = clock or Clock()
         self._engine = Engine(connect_timeout=timeouts.connect)
 
-    async def perform(self, request: Request, sink: Sink) -> Outcome:
+    async def perform(self, request: Request, sink: Sink, *, retries: int | None = None) -> Outcome:
         """Send the request, again where that is safe; the body of a good reply goes to the sink."""
         attempt = 0
         maybe_done = False
@@ -65,7 +65,7 @@ class Transport:
             wait = wait_before_retry(
                 result,
                 attempt=attempt,
-                retries=self._retries,
+                retries=self._retries if retries is None else retries,
                 repeatable=request.repeatable,
                 now=self._clock.now(),
                 random=self._clock.random,

@@ -42,7 +42,7 @@ def service() -> Generator[respx.MockRouter]:
 
 @pytest.fixture
 def client(clock: FakeClock) -> Client:
-    config = ClientConfig(provider="pinning", provider_token=TOKEN, retries=0)
+    config = ClientConfig(provider="pinning", provider_token=TOKEN, retries=0, verify="off")
     return Client(PinProvider(config, clock=clock.as_clock()), clock=clock.as_clock())
 
 
@@ -164,7 +164,9 @@ async def test_the_token_never_goes_to_the_gateway(service: respx.MockRouter, cl
 
 
 async def test_a_gateway_key_goes_to_the_gateway_alone(service: respx.MockRouter, clock: FakeClock) -> None:
-    config = ClientConfig(provider_token=TOKEN, gateway_key="gateway-key", gateway_url="https://me.mypinata.cloud/ipfs")
+    config = ClientConfig(
+        provider_token=TOKEN, gateway_key="gateway-key", gateway_url="https://me.mypinata.cloud/ipfs", verify="off"
+    )
     client = Client(PinProvider(config))
     read = service.get(f"https://me.mypinata.cloud/ipfs/{CID}").respond(json=1)
     test = service.get(f"{API}/data/testAuthentication").respond(json={"message": "ok"})

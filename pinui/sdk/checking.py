@@ -1,0 +1,239 @@
+"""Sinks that check what passes through them: plain bytes against a CID, and CARs block by block."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from pinui.ipfs.car import encode_header
+from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, likely_profiles
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
+from pinui.sdk.errors import ContentError, IntegrityError
+from pinui.sdk.folders import FolderWriter
+from pinui.sdk.http import Head, Sink
+
+__all__ = ["CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
+
+# Hashing hops to a thread: often enough to keep up, seldom enough to cost nothing.
+BATCH = 1024 * 1024
+
+
+class ReadSink(Sink, Protocol):
+    """A sink whose content can be looked at again and thrown away."""
+
+    def restart(self) -> None:
+        """Forget everything that came."""
+        ...
+
+    def replay(self, feed: Callable[[bytes], None]) -> None:
+        """Give all that came to `feed`, in pieces. Touches the disk: call it in a thread."""
+        ...
+
+
+class NotTrustless(Exception):
+    """The gateway answered something else than the blocks it was asked for."""
+
+
+class CheckingSink:
+    """Hashes what it hands on. The hash of one batch is computed while the next one arrives."""
+
+    def __init__(self, inner: ReadSink, cid: Cid) -> None:
+        self._inner = inner
+        self._cid = cid
+        self._check = ContentCheck(cid)
+        self._batch: list[bytes] = []
+        self._batched = 0
+        self._size = 0
+        self._hashing: asyncio.Future[None] | None = None
+        self.looks_like_a_listing = False
+
+    @property
+    def full(self) -> bool:
+        # A generated listing of a folder is no content: what was asked for has to be read in another way.
+        return self._inner.full or self.looks_like_a_listing
+
+    def resume_from(self) -> tuple[int, str] | None:
+        return self._inner.resume_from()
+
+    async def begin(self, head: Head, offset: int) -> None:
+        if offset == 0:
+            await self._settle()
+            self._check = ContentCheck(self._cid)
+            self._batch.clear()
+            self._batched = self._size = 0
+        self.looks_like_a_listing = "DirIndex" in head.headers.get("etag", "")
+        await self._inner.begin(head, offset)
+
+    async def write(self, chunk: bytes) -> None:
+        self._batch.append(chunk)
+        self._batched += len(chunk)
+        self._size += len(chunk)
+        if self._batched >= BATCH:
+            await self._hash_batch()
+        await self._inner.write(chunk)
+
+    async def finding(self) -> Finding:
+        """What the bytes were, after every likely way of cutting them was tried."""
+        await self._hash_batch()
+        await self._settle()
+        finding = self._check.finding()
+        if finding != "unknown":
+            return finding
+        for profile in likely_profiles(self._cid)[1:]:
+            check = ContentCheck(self._cid, profile)
+            await asyncio.to_thread(self._inner.replay, check.feed)
+            if check.finding() == "verified":
+                return "verified"
+        return "unknown"
+
+    @property
+    def fits_one_block(self) -> bool:
+        """Whether the content is so small that there is only one way to cut it."""
+        return self._size <= ONE_BLOCK
+
+    async def _hash_batch(self) -> None:
+        await self._settle()
+        batch = self._batch
+        self._batch, self._batched = [], 0
+        self._hashing = asyncio.ensure_future(asyncio.to_thread(self._hash, self._check, batch))
+
+    async def _settle(self) -> None:
+        if self._hashing is not None:
+            await self._hashing
+            self._hashing = None
+
+    @staticmethod
+    def _hash(check: ContentCheck, batch: Iterable[bytes]) -> None:
+        for chunk in batch:
+            check.feed(chunk)
+
+
+class CarSink:
+    """Takes a CAR, checks every block, and hands on the file, or the folder, that the blocks make up."""
+
+    MEDIA_TYPE = "application/vnd.ipld.car"
+
+    def __init__(
+        self,
+        root: Cid,
+        path: tuple[str, ...],
+        inner: ReadSink | None,
+        folder: FolderWriter | None,
+        *,
+        deep: bool = True,
+    ) -> None:
+        self._root = root
+        self._path = path
+        self._inner = inner
+        self._folder = folder
+        self._deep = deep
+        self._head = Head(200, {}, "")
+        self._verifier = self._new_verifier("")
+        self._batch: list[bytes] = []
+        self._batched = 0
+        self.is_folder = False
+        self.listing: list[FolderEntry] = []
+
+    @property
+    def full(self) -> bool:
+        return False
+
+    def resume_from(self) -> None:
+        return None
+
+    async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
+        if head.media_type != self.MEDIA_TYPE:
+            raise NotTrustless
+        self._restart(head)
+
+    async def write(self, chunk: bytes) -> None:
+        self._batch.append(chunk)
+        self._batched += len(chunk)
+        if self._batched >= BATCH:
+            await self._check_batch()
+
+    async def finish(self) -> None:
+        """Say that the archive is over; what is missing is an error."""
+        await self._check_batch()
+        await self._hand_on(await self._checked(lambda: list(self._verifier.finish())))
+
+    # For gateways that give single blocks only.
+
+    def begin_blocks(self, head: Head) -> None:
+        """Blocks follow one by one, as `wanted` asks for them."""
+        self._restart(head)
+        list(self._verifier.feed(encode_header([self._root])))
+
+    @property
+    def wanted(self) -> Cid | None:
+        """The block that has to come next."""
+        return self._verifier.wanted
+
+    async def write_block(self, data: bytes) -> None:
+        """The block that was wanted."""
+        await self._hand_on(await self._checked(lambda: list(self._verifier.feed_block(data))))
+
+    def _restart(self, head: Head) -> None:
+        self._head = head
+        self._verifier = self._new_verifier(head.headers.get("content-type", ""))
+        self._batch, self._batched = [], 0
+        self.is_folder = False
+        self.listing.clear()
+        if self._inner is not None:
+            self._inner.restart()
+        if self._folder is not None:
+            self._folder.discard()
+
+    def _new_verifier(self, content_type: str) -> CarVerifier:
+        return CarVerifier(self._root, self._path, deep=self._deep, repeats="dups=n" not in content_type)
+
+    async def _check_batch(self) -> None:
+        batch = self._batch
+        self._batch, self._batched = [], 0
+        events = await self._checked(lambda: [event for chunk in batch for event in self._verifier.feed(chunk)])
+        await self._hand_on(events)
+
+    async def _checked(self, work: Callable[[], list[Event]]) -> list[Event]:
+        try:
+            return await asyncio.to_thread(work)
+        except ContentAddressError as error:
+            failure = error
+        raise as_integrity_error(failure)
+
+    async def _hand_on(self, events: list[Event]) -> None:
+        if self.is_folder and self._folder is not None:
+            await asyncio.to_thread(self._folder.take, events)
+            return
+        for number, event in enumerate(events):
+            match event:
+                case FileStart(path=(), size=size) if self._inner is not None:
+                    await self._inner.begin(Head(200, {**self._head.headers, "content-length": str(size)}, ""), 0)
+                case FileBytes(data=data) if self._inner is not None:
+                    await self._inner.write(bytes(data))
+                case FolderStart():
+                    self.is_folder = True
+                    if self._deep:
+                        if self._folder is None:
+                            raise ContentError("This is a folder, not a file", hint=FOLDER_HINT)
+                        await asyncio.to_thread(self._folder.take, events[number:])
+                        return
+                case FolderEntry():
+                    self.listing.append(event)
+                case SymlinkFound():
+                    raise ContentError("This is a symbolic link, not a file")
+                case _:
+                    pass
+
+
+FOLDER_HINT = "Download it to a path, or name a file in it: CID/name."
+
+
+def as_integrity_error(error: ContentAddressError) -> IntegrityError:
+    """What is wrong with the blocks, as the SDK's error."""
+    return IntegrityError(
+        f"The gateway's answer failed the check against the CID: {error}",
+        hint="Nothing of it was kept. Another gateway may be honest.",
+    )

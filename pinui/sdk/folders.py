@@ -1,0 +1,103 @@
+"""A folder that is downloaded: built under a temporary name beside its place, there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
+from pinui.sdk.errors import ContentError
+from pinui.sdk.http import OnProgress
+from pinui.sdk.sinks import sync_folder
+
+__all__ = ["FolderWriter"]
+
+
+class FolderWriter:
+    """Makes files and folders from verified events. All of it touches the disk: call it in threads."""
+
+    def __init__(self, to: Path, name: str, on_progress: OnProgress | None = None) -> None:
+        self._to = to
+        self._name = name
+        self._on_progress = on_progress
+        self._temporary: Path | None = None
+        self._file: BinaryIO | None = None
+        self._done = 0
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Write what the events tell of."""
+        for event in events:
+            match event:
+                case FolderStart(path=path):
+                    self._place(path).mkdir()
+                case FileStart(path=path):
+                    self._file = self._place(path).open("xb")
+                case FileBytes(data=data):
+                    self._write(data)
+                case FileEnd():
+                    self._end_file()
+                case SymlinkFound(path=path, target=target):
+                    self._link(path, target)
+                case _:
+                    pass
+
+    def commit(self) -> Path:
+        """Give the folder its name. One that is there already is never mixed with it."""
+        if self._temporary is None:
+            raise AssertionError("commit without a folder")
+        final = self._final()
+        if final.exists():
+            raise FileExistsError(17, "something of that name is there already", str(final))
+        for folder, _folders, _files in os.walk(self._temporary):
+            sync_folder(Path(folder))
+        self._temporary.rename(final)
+        self._temporary = None
+        sync_folder(final.parent)
+        return final
+
+    def discard(self) -> None:
+        """Remove what was written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            self._temporary = None
+        self._done = 0
+
+    def _final(self) -> Path:
+        return self._to / self._name if self._to.is_dir() else self._to
+
+    def _place(self, path: tuple[str, ...]) -> Path:
+        # The verifier has refused every name that could lead elsewhere.
+        if self._temporary is None:
+            final = self._final()
+            self._temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(4)}.part")
+        return self._temporary.joinpath(*path)
+
+    def _write(self, data: memoryview) -> None:
+        if self._file is not None:
+            self._file.write(data)
+            self._done += len(data)
+            if self._on_progress is not None:
+                self._on_progress(self._done, None)
+
+    def _end_file(self) -> None:
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+    def _link(self, path: tuple[str, ...], target: str) -> None:
+        """A link is made only if it is relative and stays in the folder, whatever it points to there."""
+        depth = len(path) - 1
+        for step in PurePosixPath(target).parts:
+            depth += -1 if step == ".." else 0 if step == "." else 1
+            if step == "/" or "\\" in step or depth < 0:
+                raise ContentError(f"The folder holds a link that leads out of it: {'/'.join(path)}")
+        self._place(path).symlink_to(target)

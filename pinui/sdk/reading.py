@@ -1,0 +1,281 @@
+"""Reading through gateways: each answer is checked against its CID, and the next gateway asked when one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from pinui.ipfs.cid import IDENTITY, Cid
+from pinui.ipfs.verifier import FolderEntry
+from pinui.sdk import wire
+from pinui.sdk.address import Address
+from pinui.sdk.checking import CarSink, CheckingSink, NotTrustless, ReadSink
+from pinui.sdk.errors import IntegrityError, NetworkError, PinuiError, ProviderError
+from pinui.sdk.folders import FolderWriter
+from pinui.sdk.http import Head, Rejection, Request, SecretHeader, Sink
+from pinui.sdk.models import ClientConfig, Verification
+from pinui.sdk.secret import Secret
+from pinui.sdk.sinks import MemorySink
+from pinui.sdk.transport import Clock, Transport
+
+__all__ = ["GatewayReader", "ReadResult", "is_listing"]
+
+# How long a hosted service may take until its gateway has what was pinned a moment ago.
+PROPAGATION_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
+STILL_FRESH = 60.0
+CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
+RAW_TYPE = "application/vnd.ipld.raw"
+NO_GATEWAY = PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
+LARGEST_BLOCK = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """What a read brought besides the bytes."""
+
+    head: Head
+    verification: Verification | None
+    is_folder: bool = False
+
+
+@dataclass(slots=True)
+class _Gateway:
+    """One gateway, and what it turned out to be able to do."""
+
+    url: str
+    key: SecretHeader | None
+    gives_cars: bool = True
+    gives_blocks: bool = True
+
+
+@dataclass(slots=True)
+class _Job:
+    """One read: what for, where to."""
+
+    address: Address
+    cid: Cid
+    sink: ReadSink
+    folder: FolderWriter | None
+    transfer: bool
+
+
+@dataclass(slots=True)
+class GatewayReader:
+    """Reads by CID. With several gateways they are asked in order."""
+
+    config: ClientConfig
+    transport: Transport
+    clock: Clock
+    _gateways: list[_Gateway] = field(init=False)
+    _fresh: dict[bytes, float] = field(init=False, default_factory=dict[bytes, float])
+
+    def __post_init__(self) -> None:
+        key = self.config.gateway_key
+        first = self.config.gateway_url
+        urls = [url for url in (first, *self.config.gateways) if url]
+        self._gateways = [
+            _Gateway(url, SecretHeader("x-pinata-gateway-token", Secret(key), url) if key and url == first else None)
+            for url in urls
+        ]
+
+    def remember_pinned(self, cid: str) -> None:
+        """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
+        now = self.clock.now()
+        self._fresh = {known: when for known, when in self._fresh.items() if now - when < STILL_FRESH}
+        with suppress(ValueError):  # a provider's answer that is no CID can't be asked for either
+            self._fresh[Cid.parse(cid).multihash] = now
+
+    async def read(
+        self, address: Address, sink: ReadSink, *, transfer: bool = False, folder: FolderWriter | None = None
+    ) -> ReadResult:
+        """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
+        job = _Job(address, Cid.parse(address.cid), sink, folder, transfer)
+        fresh = self.clock.now() - self._fresh.get(job.cid.multihash, 0.0) < STILL_FRESH
+        for wait in (*PROPAGATION_WAITS, None) if fresh else (None,):
+            outcome = await self._ask_each(job)
+            if isinstance(outcome, ReadResult):
+                return outcome
+            if wait is None or not (isinstance(outcome, ProviderError) and outcome.status == 404):
+                raise outcome
+            await self.clock.sleep(wait)
+        raise AssertionError("the last turn returns or raises")
+
+    async def peek(self, address: Address, sink: Sink, limit: int) -> Head:
+        """The beginning of some content, from the first gateway that has it. A beginning can't be checked."""
+        failure: PinuiError = NO_GATEWAY
+        for gateway in self._gateways:
+            try:
+                return await self._get(gateway, address.url(gateway.url), sink, range_end=limit)
+            except (ProviderError, NetworkError) as error:
+                failure = error
+        raise failure
+
+    async def list_folder(self, address: Address) -> list[FolderEntry] | None:
+        """What a folder holds, every block checked; None if it is none, or the gateway can't prove it."""
+        for gateway in self._gateways:
+            sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
+            if gateway.gives_cars and await self._read_car(gateway, address, sink, "&dag-scope=entity"):
+                return sink.listing if sink.is_folder else None
+        return None
+
+    async def _ask_each(self, job: _Job) -> ReadResult | PinuiError:
+        if not self._gateways:
+            raise NO_GATEWAY
+        failures: list[PinuiError] = []
+        for number, gateway in enumerate(self._gateways):
+            job.sink.restart()
+            is_last = number == len(self._gateways) - 1
+            try:
+                return await self._read_from(gateway, job, retry=is_last)
+            except (ProviderError, NetworkError, IntegrityError) as error:
+                if is_last or _another_may_do_better(error):
+                    failures.append(error)
+                else:
+                    raise
+        # A proven swap is worth more words than a gateway that has nothing.
+        return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
+
+    async def _read_from(self, gateway: _Gateway, job: _Job, *, retry: bool) -> ReadResult:
+        if self.config.verify == "off":
+            check = None
+        else:
+            check = CheckingSink(job.sink, job.cid)
+            if job.address.path:
+                # Bytes below a path say nothing about the root's CID; only blocks do.
+                proven = await self._prove(gateway, job)
+                if proven is not None:
+                    return proven
+        head = await self._plain(gateway, job, check or job.sink, retry=retry)
+        if check is None:
+            if is_listing(head) and job.folder is not None:
+                return await self._prove(gateway, job) or self._not_provable(job, head, small=False)
+            return ReadResult(head, None)
+        finding = "unknown" if check.looks_like_a_listing or job.address.path else await check.finding()
+        if finding == "verified":
+            return ReadResult(head, "verified")
+        if finding == "mismatch":
+            raise _mismatch(job.address)
+        proven = None if job.address.path else await self._prove(gateway, job)
+        if proven is not None:
+            return replace(proven, head=head)
+        return self._not_provable(job, head, small=check.fits_one_block or check.looks_like_a_listing)
+
+    def _not_provable(self, job: _Job, head: Head, *, small: bool) -> ReadResult:
+        if small and not job.address.path:
+            raise _mismatch(job.address)
+        if self.config.verify == "require":
+            raise IntegrityError(
+                f"{job.address} could not be verified: it was cut into blocks in an unknown way, "
+                "and the gateway gives no blocks to check",
+                verification="unverifiable",
+                hint="Use a trustless gateway, or verify='try'.",
+            )
+        return ReadResult(head, "unverifiable")
+
+    async def _prove(self, gateway: _Gateway, job: _Job) -> ReadResult | None:
+        """Read it again as blocks, each checked; None if the gateway gives none."""
+        sink = CarSink(job.cid, job.address.path, job.sink, job.folder)
+        if gateway.gives_cars:
+            head = await self._read_car(gateway, job.address, sink, transfer=job.transfer)
+            if head is not None:
+                return ReadResult(head, "verified", sink.is_folder)
+        if gateway.gives_blocks and not job.address.path:
+            head = await self._read_blocks(gateway, job, sink)
+            if head is not None:
+                return ReadResult(head, "verified", sink.is_folder)
+        return None
+
+    async def _plain(self, gateway: _Gateway, job: _Job, sink: Sink, *, retry: bool) -> Head:
+        return await self._get(gateway, job.address.url(gateway.url), sink, transfer=job.transfer, retry=retry)
+
+    async def _read_car(
+        self, gateway: _Gateway, address: Address, sink: CarSink, scope: str = "", *, transfer: bool = False
+    ) -> Head | None:
+        url = f"{address.url(gateway.url)}?format=car{scope}"
+        head = await _if_supported(self._get(gateway, url, sink, transfer=transfer, accept=CAR_ACCEPT))
+        if head is None:
+            gateway.gives_cars = False
+            return None
+        await sink.finish()
+        return head
+
+    async def _read_blocks(self, gateway: _Gateway, job: _Job, sink: CarSink) -> Head | None:
+        head: Head | None = None
+        while (cid := (job.cid if head is None else sink.wanted)) is not None:
+            if cid.hash_code == IDENTITY:
+                block, reply = cid.digest, Head(200, {}, "")
+            else:
+                memory = _BlockSink(LARGEST_BLOCK, what=f"Block {cid}")
+                url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
+                reply = await _if_supported(self._get(gateway, url, memory, accept=RAW_TYPE))
+                if reply is None:
+                    gateway.gives_blocks = False
+                    return None
+                block = memory.data
+            if head is None:
+                head = reply
+                sink.begin_blocks(reply)
+            await sink.write_block(block)
+        if head is not None:
+            await sink.finish()
+        return head
+
+    async def _get(
+        self,
+        gateway: _Gateway,
+        url: str,
+        sink: Sink,
+        *,
+        transfer: bool = False,
+        accept: str | None = None,
+        range_end: int | None = None,
+        retry: bool = True,
+    ) -> Head:
+        headers = {} if accept is None else {"Accept": accept}
+        if range_end is not None:
+            headers["Range"] = f"bytes=0-{max(range_end, 1) - 1}"
+        request = Request("GET", url, headers, credential=gateway.key, transfer=transfer)
+        outcome = await self.transport.perform(request, sink, retries=None if retry else 0)
+        if isinstance(outcome.result, Head):
+            return outcome.result
+        if isinstance(outcome.result, Rejection):
+            raise wire.provider_error(outcome.result, now=self.clock.now(), gateway=True)
+        raise wire.network_error(outcome.result)
+
+
+async def _if_supported(reply: Awaitable[Head]) -> Head | None:
+    """The reply, or None where the answer shows that the gateway doesn't speak of blocks."""
+    try:
+        return await reply
+    except NotTrustless:
+        return None
+    except ProviderError as error:
+        if error.status in (400, 406, 415, 501):
+            return None
+        raise
+
+
+class _BlockSink(MemorySink):
+    async def begin(self, head: Head, offset: int) -> None:
+        if head.media_type != RAW_TYPE:
+            raise NotTrustless
+        await super().begin(head, offset)
+
+
+def is_listing(head: Head) -> bool:
+    """Whether the gateway made this page itself, to show a folder in a browser: gateways mark those in the ETag."""
+    return "DirIndex" in head.headers.get("etag", "")
+
+
+def _another_may_do_better(error: PinuiError) -> bool:
+    if isinstance(error, ProviderError):
+        return error.status in (404, 408, 410, 425, 429, 451) or error.status >= 500
+    return True
+
+
+def _mismatch(address: Address) -> IntegrityError:
+    return IntegrityError(
+        f"What the gateway sent is not what {address} names",
+        hint="Nothing of it was kept. The gateway changed it, or it is a folder that the gateway can't prove.",
+    )
