@@ -86,7 +86,8 @@ class DirEntry:
     name: str
     cid: str
     size: int | None
-    is_dir: bool
+    is_dir: bool | None
+    """None where only looking into it would tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pinui.workspace.connection import Connection
 from pinui.workspace.credentials import Credentials
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotRecorded, WorkspaceError
 from pinui.workspace.history import History
-from pinui.workspace.models import Credential, Preview, RevokeResult, Status, TestResult, Totals
+from pinui.workspace.models import Credential, DirEntry, Preview, RevokeResult, Status, TestResult, Totals
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.rows import Entry
@@ -188,12 +188,18 @@ class Workspace:
 
     async def preview(self, address: str, *, limit: int = 262_144) -> Preview:
         """The beginning of some content, or what a directory holds."""
+        from pinui.ipfs.cid import RAW
+
         client = await self.connect()
         peek = getattr(client.provider, "peek", None)
         if peek is None:
             raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
         seen = await self._call(peek(address, limit))
-        return Preview(seen.data, seen.type or None, seen.total, seen.truncated)
+        entries = seen.entries and tuple(
+            DirEntry(entry.name, str(entry.cid), entry.size, False if entry.cid.codec == RAW else None)
+            for entry in seen.entries
+        )
+        return Preview(seen.data, seen.type or None, seen.total, seen.truncated, entries)
 
     # Messages
 

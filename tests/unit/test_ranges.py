@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pinui.sdk.http import Head
-from pinui.sdk.ranges import Continuation, continuation, range_headers, strong_etag
+from pinui.sdk.ranges import Continuation, continuation, range_headers, strong_etag, whole_size
 
 
 def head(status: int, **headers: str) -> Head:
@@ -37,3 +37,10 @@ def test_the_rest_is_asked_for_only_of_the_same_bytes() -> None:
 )
 def test_where_the_body_starts(reply: Head, resume: tuple[int, str] | None, expected: object) -> None:
     assert continuation(reply, resume) == expected
+
+
+def test_the_size_of_the_whole_is_read_from_either_answer() -> None:
+    assert whole_size(head(200, content_length="9")) == 9
+    assert whole_size(head(206, content_range="bytes 0-3/100", content_length="4")) == 100
+    assert whole_size(head(206, content_range="bytes 0-3/*")) is None
+    assert whole_size(head(206)) is None

@@ -380,3 +380,20 @@ def test_other_hashes_and_lengths_are_not_trusted(code: int, length: int) -> Non
 def test_a_block_of_more_than_2_mib_is_refused() -> None:
     with pytest.raises(UnsupportedContent, match="larger than 2 MiB"):
         verify_block(Cid(1, RAW, SHA2_256, bytes(32)), bytes(2 * 1024 * 1024 + 1))
+
+
+def test_blocks_may_come_one_by_one_as_they_are_wanted() -> None:
+    store, root = imported(DATA)
+    verifier = CarVerifier(root)
+    list(verifier.feed(encode_header([root])))
+    data = b""
+    while (cid := verifier.wanted) is not None:
+        data += b"".join(
+            event.data for event in verifier.feed_block(store[cid.multihash]) if isinstance(event, FileBytes)
+        )
+    assert data == DATA
+    assert list(verifier.finish()) == []
+    with pytest.raises(AssertionError):
+        list(verifier.feed_block(b""))
+    with pytest.raises(WrongHash):
+        list(CarVerifier(root).feed_block(b"other"))

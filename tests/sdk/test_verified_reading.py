@@ -1,0 +1,365 @@
+"""What gateways send is checked against the CID: honest content passes, nothing else does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinui import Client, ContentError, IntegrityError, NetworkError, PinProvider, ProviderError, Timeouts
+from pinui.ipfs.cid import IDENTITY, RAW, Cid
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
+from tests.sdk.conftest import FakeClock, MakeClient
+from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
+from tests.servers import serve
+
+SMALL = b'{"hello":"world"}'
+LARGE = random.Random(5).randbytes(600_000)
+# Nobody's default: such a tree can't be guessed, only proven block by block.
+ODD = ImportProfile("odd", 0, 10_000, raw_leaves=False, links=5)
+
+Verdicts = list[str | None]
+
+
+async def read_all(client: Client, cid: str, folder: Path, verdicts: Verdicts) -> bytes:
+    """Read in both ways, which must agree; the verdicts of both are noted."""
+    blob = await client.download(cid)
+    verdicts.append(blob.verification)
+    path = await client.download(cid, to=folder / "out", on_verdict=verdicts.append)
+    assert path.read_bytes() == blob.data
+    path.unlink()
+    return blob.data
+
+
+Setup = Callable[..., Awaitable[Client]]
+
+
+@pytest.fixture
+async def reading(make_client: MakeClient):  # type: ignore[no-untyped-def]
+    """`await reading(gateway, …, **settings)`: a client whose gateways these are, asked in this order."""
+    async with AsyncExitStack() as stack:
+
+        async def setup(*gateways: FakeGateway, **settings: Any) -> Client:
+            urls = [(await stack.enter_async_context(serve(gateway)))[0] for gateway in gateways]
+            further = tuple(f"{url}/ipfs" for url in urls[1:])
+            return make_client(urls[0], **{"verify": "try", "gateways": further, **settings})
+
+        yield setup
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+@pytest.mark.parametrize("data", [b"", SMALL, LARGE], ids=["empty", "small", "large"])
+async def test_honest_content_is_verified_without_another_request(
+    reading: Setup, tmp_path: Path, profile: ImportProfile, data: bytes
+) -> None:
+    gateway = FakeGateway(cut(data, profile))
+    client = await reading(gateway)
+    verdicts: Verdicts = []
+    assert await read_all(client, gateway.content.cid, tmp_path, verdicts) == data
+    assert verdicts == ["verified", "verified"]
+    assert gateway.asked == ["plain", "plain"]
+
+
+async def test_a_version_1_name_for_a_version_0_tree_is_verified_too(reading: Setup, tmp_path: Path) -> None:
+    content = cut(LARGE, KUBO_V0)
+    content.root = content.root.to_v1()
+    verdicts: Verdicts = []
+    client = await reading(FakeGateway(content))
+    assert await read_all(client, content.cid, tmp_path, verdicts) == LARGE
+    assert verdicts == ["verified", "verified"]
+
+
+async def test_json_and_messages_tell_their_verdict(reading: Setup) -> None:
+    gateway = FakeGateway(cut(b'{"recipientId":"a","payload":"b","timestamp":1}', KUBO_V0))
+    client = await reading(gateway)
+    verdicts: Verdicts = []
+    await client.retrieve(gateway.content.cid, on_verdict=verdicts.append)
+    await client.receive(gateway.content.cid, on_verdict=verdicts.append)
+    assert verdicts == ["verified", "verified"]
+
+
+@pytest.mark.parametrize("data", [b"", b"tiny"])
+async def test_a_cid_that_carries_its_content_is_verified(reading: Setup, tmp_path: Path, data: bytes) -> None:
+    cid = Cid(1, RAW, IDENTITY, data)
+    verdicts: Verdicts = []
+    assert await read_all(await reading(FakeGateway(Content(cid, data))), str(cid), tmp_path, verdicts) == data
+    assert verdicts == ["verified", "verified"]
+    with pytest.raises(IntegrityError):
+        await (await reading(FakeGateway(Content(cid, data + b"x")))).download(str(cid))
+
+
+async def test_an_unknown_cut_is_unverifiable_and_no_error(reading: Setup, tmp_path: Path) -> None:
+    gateway = FakeGateway(cut(LARGE, ODD))
+    client = await reading(gateway)
+    verdicts: Verdicts = []
+    assert await read_all(client, gateway.content.cid, tmp_path, verdicts) == LARGE
+    assert verdicts == ["unverifiable", "unverifiable"]
+    assert gateway.asked == ["plain", "car", "raw", "plain"], "what a gateway can't do is asked for once"
+
+
+async def test_an_unknown_cut_is_an_error_where_proof_is_required(reading: Setup, tmp_path: Path) -> None:
+    gateway = FakeGateway(cut(LARGE, ODD))
+    client = await reading(gateway, verify="require")
+    with pytest.raises(IntegrityError, match="could not be verified") as caught:
+        await client.download(gateway.content.cid, to=tmp_path / "out")
+    assert caught.value.verification == "unverifiable"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", ["car", "raw"])
+async def test_an_unknown_cut_is_proven_by_a_trustless_gateway(reading: Setup, tmp_path: Path, way: str) -> None:
+    gateway = FakeGateway(cut(LARGE, ODD), **{way: honest})
+    client = await reading(gateway, verify="require")
+    verdicts: Verdicts = []
+    assert await read_all(client, gateway.content.cid, tmp_path, verdicts) == LARGE
+    assert verdicts == ["verified", "verified"]
+
+
+async def test_verification_can_be_switched_off(reading: Setup, tmp_path: Path) -> None:
+    gateway = FakeGateway(cut(SMALL, KUBO_V0), plain=flip(3))
+    client = await reading(gateway, verify="off")
+    verdicts: Verdicts = []
+    assert await read_all(client, gateway.content.cid, tmp_path, verdicts) != SMALL
+    assert verdicts == [None, None]
+
+
+EDGES = [0, 1, 262_143, 262_144, 262_145, 524_287, 524_288, -2, -1]
+
+
+async def assert_caught(client: Client, cid: str, folder: Path) -> None:
+    with pytest.raises(IntegrityError):
+        await client.download(cid, to=folder / "out")
+    with pytest.raises(IntegrityError):
+        await client.download(cid)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("profile", [KUBO_V0, KUBO_V1], ids=["v0", "v1"])
+@pytest.mark.parametrize("position", [0, 1, 8, -2, -1])
+async def test_a_flipped_bit_in_small_content_is_proof(
+    reading: Setup, tmp_path: Path, profile: ImportProfile, position: int
+) -> None:
+    gateway = FakeGateway(cut(SMALL, profile), plain=flip(position))
+    await assert_caught(await reading(gateway), gateway.content.cid, tmp_path)
+    with pytest.raises(IntegrityError):
+        await (await reading(gateway)).retrieve(gateway.content.cid)
+
+
+@pytest.mark.parametrize("position", EDGES)
+async def test_a_flipped_bit_in_a_raw_block_is_proof(reading: Setup, tmp_path: Path, position: int) -> None:
+    content = cut(LARGE[:524_290], UNIXFS_2025)
+    assert content.root.codec == RAW
+    await assert_caught(await reading(FakeGateway(content, plain=flip(position))), content.cid, tmp_path)
+
+
+@pytest.mark.parametrize("way", ["car", "raw"])
+@pytest.mark.parametrize("position", [*EDGES, 300, 262_400])
+async def test_a_flipped_bit_in_any_answer_is_caught(reading: Setup, tmp_path: Path, way: str, position: int) -> None:
+    """The gateway flips a bit in what it serves plainly and, at the same place or the nearest, in its blocks."""
+
+    def near(body: bytes) -> bytes:
+        return flip(max(-len(body), min(position, len(body) - 1)))(body)
+
+    for profile in (KUBO_V0, KUBO_V1):
+        gateway = FakeGateway(cut(LARGE, profile), plain=near, **{way: near})
+        await assert_caught(await reading(gateway), gateway.content.cid, tmp_path)
+
+
+async def test_every_single_bit_of_a_small_archive_counts(reading: Setup) -> None:
+    content = cut(LARGE[:300], ODD)
+    archive = content.car()
+    header = len(archive) - sum(len(block) + 36 for _, block in content.sections())
+    gateway = FakeGateway(content, plain=lambda body: body[:-1])
+    client = await reading(gateway)
+    for position in range(max(0, header - 4), len(archive)):
+        for bit in (0, 7):
+            gateway.car = flip(position, bit)
+            with pytest.raises(IntegrityError):
+                await client.download(content.cid)
+
+
+def dropped(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return sections[:3] + sections[4:]
+
+
+def repeated(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return [*sections[:3], sections[2], *sections[3:]]
+
+
+def reordered(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return [*sections[:2], sections[3], sections[2], *sections[4:]]
+
+
+def swapped(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    (first, one), (second, two) = sections[2:4]
+    return [*sections[:2], (first, two), (second, one), *sections[4:]]
+
+
+def cut_short(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return sections[:-1]
+
+
+def empty(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return []
+
+
+def other_root(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return cut(b"something else", KUBO_V0).sections()
+
+
+def unknown_hash(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    cid, block = sections[0]
+    return [(Cid(1, cid.codec, 0x1E, cid.digest), block), *sections[1:]]
+
+
+def oversized(sections: list[tuple[Cid, bytes]]) -> list[tuple[Cid, bytes]]:
+    return [(sections[0][0], bytes(3 * 1024 * 1024)), *sections[1:]]
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [dropped, repeated, reordered, swapped, cut_short, empty, other_root, unknown_hash, oversized],
+    ids=lambda trick: trick.__name__,
+)
+async def test_no_trick_with_blocks_goes_through(reading: Setup, tmp_path: Path, trick: Any) -> None:
+    content = cut(LARGE, ODD)
+    gateway = FakeGateway(content, plain=flip(5), car=lambda _car: content.car(trick(content.sections())))
+    await assert_caught(await reading(gateway), content.cid, tmp_path)
+
+
+async def test_an_archive_that_ends_in_the_middle_is_no_content(reading: Setup, tmp_path: Path) -> None:
+    content = cut(LARGE, ODD)
+    for length in (0, 1, 30, 60, 10_000, len(content.car()) - 1):
+        gateway = FakeGateway(content, plain=flip(5), car=lambda car, length=length: car[:length])
+        await assert_caught(await reading(gateway), content.cid, tmp_path)
+
+
+SWAPPED: list[Change | None] = [flip(0), lambda _body: b'{"hello":"mallory"}', None]
+
+
+@pytest.mark.parametrize("lie", SWAPPED, ids=["flip", "swap", "missing"])
+async def test_an_honest_second_gateway_is_used(reading: Setup, tmp_path: Path, lie: Change | None) -> None:
+    content = cut(SMALL, KUBO_V0)
+    client = await reading(FakeGateway(content, plain=lie), FakeGateway(content))
+    verdicts: Verdicts = []
+    assert await read_all(client, content.cid, tmp_path, verdicts) == SMALL
+    assert verdicts == ["verified", "verified"]
+    assert await client.retrieve(content.cid) == {"hello": "world"}
+
+
+@pytest.mark.parametrize("status", [404, 429, 500, 503, 504])
+async def test_the_next_gateway_is_asked_at_once(reading: Setup, clock: FakeClock, status: int) -> None:
+    content = cut(SMALL, KUBO_V0)
+    client = await reading(FakeGateway(content, status=status), FakeGateway(content))
+    assert await client.retrieve(content.cid) == {"hello": "world"}
+    assert clock.slept == []
+
+
+async def test_the_next_gateway_is_asked_when_one_is_silent_or_gone(reading: Setup, clock: FakeClock) -> None:
+    import asyncio
+
+    content = cut(SMALL, KUBO_V0)
+
+    class Silent(FakeGateway):
+        async def __call__(self, request: Any) -> Any:
+            await asyncio.Event().wait()
+
+    client = await reading(Silent(content), FakeGateway(content), timeout=Timeouts(idle=0.05))
+    assert await client.retrieve(content.cid) == {"hello": "world"}
+
+
+async def test_a_refusal_that_no_other_gateway_changes_is_told_at_once(reading: Setup) -> None:
+    content = cut(SMALL, KUBO_V0)
+    second = FakeGateway(content)
+    client = await reading(FakeGateway(content, status=400), second)
+    with pytest.raises(ProviderError, match="not today"):
+        await client.retrieve(content.cid)
+    assert second.asked == []
+
+
+async def test_when_all_fail_a_proven_lie_is_what_is_told(reading: Setup) -> None:
+    content = cut(SMALL, KUBO_V0)
+    client = await reading(
+        FakeGateway(content, status=404), FakeGateway(content, plain=flip(1)), FakeGateway(content, status=404)
+    )
+    with pytest.raises(IntegrityError, match="not what"):
+        await client.retrieve(content.cid)
+    client = await reading(FakeGateway(content, status=404), FakeGateway(content, status=404))
+    with pytest.raises(ProviderError) as caught:
+        await client.retrieve(content.cid)
+    assert caught.value.status == 404
+
+
+async def test_what_was_just_pinned_is_waited_for(reading: Setup, clock: FakeClock) -> None:
+    content = cut(SMALL, KUBO_V0)
+    gateway = FakeGateway(content, status=404)
+    client = await reading(gateway)
+    provider = client.provider
+    assert isinstance(provider, PinProvider)
+    with pytest.raises(ProviderError):
+        await client.retrieve(content.cid)
+    assert clock.slept == []
+    provider._reader.remember_pinned(content.cid)
+
+    async def sleep(seconds: float) -> None:
+        clock.slept.append(seconds)
+        if len(clock.slept) == 3:
+            gateway.status = 200
+
+    object.__setattr__(provider._reader.clock, "sleep", sleep)
+    assert await client.retrieve(content.cid) == {"hello": "world"}
+    assert clock.slept == [0.5, 1.0, 2.0]
+
+
+FILES = {"a.txt": b"one", "sub/b.bin": LARGE, "sub/deep/c.json": b"{}", "empty": b"", "sub/again.txt": b"one"}
+
+
+async def test_a_folder_is_downloaded_whole_and_checked(reading: Setup, tmp_path: Path) -> None:
+    gateway = FakeGateway(folder_of(FILES, KUBO_V0), car=honest)
+    client = await reading(gateway)
+    verdicts: Verdicts = []
+    path = await client.download(gateway.content.cid, to=tmp_path / "album", on_verdict=verdicts.append)
+    assert path == tmp_path / "album"
+    found = {file.relative_to(path).as_posix(): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    assert found == FILES
+    assert verdicts == ["verified"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["album"]
+    (tmp_path / "into").mkdir()
+    assert await client.download(gateway.content.cid, to=tmp_path / "into") == tmp_path / "into" / gateway.content.cid
+    with pytest.raises(IsADirectoryError, match="in the way"):
+        await client.download(gateway.content.cid, to=tmp_path / "into")
+
+
+async def test_a_folder_is_no_file(reading: Setup) -> None:
+    gateway = FakeGateway(folder_of(FILES, KUBO_V0), car=honest)
+    client = await reading(gateway)
+    for call in (client.download, client.retrieve):
+        with pytest.raises(ContentError, match="folder"):
+            await call(gateway.content.cid)
+
+
+async def test_a_damaged_folder_leaves_nothing(reading: Setup, tmp_path: Path) -> None:
+    content = folder_of(FILES, KUBO_V1)
+    gateway = FakeGateway(content, car=flip(-100))
+    with pytest.raises(IntegrityError):
+        await (await reading(gateway)).download(content.cid, to=tmp_path / "album")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_folder_without_blocks_is_a_clear_error(reading: Setup, tmp_path: Path) -> None:
+    gateway = FakeGateway(folder_of(FILES, KUBO_V0))
+    with pytest.raises(IntegrityError) as caught:
+        await (await reading(gateway)).download(gateway.content.cid, to=tmp_path / "album")
+    assert "folder" in str(caught.value.hint)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_gateway_that_is_gone_is_a_network_error(make_client: MakeClient) -> None:
+    async with serve(FakeGateway(cut(SMALL, KUBO_V0))) as (url, _seen):
+        pass
+    with pytest.raises(NetworkError):
+        await make_client(url, verify="try").retrieve(cut(SMALL, KUBO_V0).cid)

@@ -1,0 +1,106 @@
+"""The CID that a provider answers is compared with the one that the bytes have."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from pinui import Client, ClientConfig, IntegrityError, PinProvider
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025
+from pinui.node import Node
+from tests.sdk.conftest import MakeClient
+from tests.sdk.gateways import cut
+from tests.servers import serve
+
+LARGE = random.Random(9).randbytes(1_500_000)
+OTHER = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+
+
+@pytest.mark.parametrize("version", [None, 0, 1])
+async def test_on_the_node_every_write_is_verified(tmp_path: Path, version: int | None) -> None:
+    album = tmp_path / "album"
+    (album / "sub").mkdir(parents=True)
+    (album / "b.txt").write_bytes(b"b")
+    (album / "sub" / "a.bin").write_bytes(LARGE)
+    async with Node(tmp_path / "node") as node:
+        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        settings = {"provider_token": node.token, "cid_version": version, "verify": "require", **urls}
+        async with await Client.init(**settings) as client:
+            for record in (
+                await client.store({"a": 1}),
+                await client.store("x" * 400_000),
+                await client.send("alice", "hello"),
+                await client.upload(b""),
+                await client.upload(b"small"),
+                await client.upload(LARGE),
+                await client.upload(album),
+            ):
+                assert record.verification == "verified"
+                assert type(record.cid) is str
+
+
+def answering(cid: str):  # type: ignore[no-untyped-def]
+    async def handler(request: web.Request) -> web.Response:
+        await request.read()
+        return web.json_response({"IpfsHash": cid})
+
+    return handler
+
+
+@pytest.mark.parametrize(
+    ("data", "answer", "verdict"),
+    [
+        (b"small", cut(b"small", KUBO_V0).cid, "verified"),
+        (b"small", cut(b"small", KUBO_V1).cid, "verified"),
+        (b"small", str(cut(b"small", KUBO_V0).root.to_v1()), "verified"),
+        (b"small", cut(b"other", KUBO_V0).cid, "mismatch"),
+        (b"small", cut(b"other", KUBO_V1).cid, "mismatch"),
+        (b"small", "not-a-cid", "unverifiable"),
+        (LARGE, cut(LARGE, KUBO_V0).cid, "verified"),
+        (LARGE, cut(LARGE, UNIXFS_2025).cid, "unverifiable"),
+        (LARGE, OTHER, "unverifiable"),
+    ],
+)
+async def test_the_verdict_on_an_answer(make_client: MakeClient, data: bytes, answer: str, verdict: str) -> None:
+    async with serve(answering(answer)) as (url, _seen):
+        record = await make_client(url, verify="try").upload(data)
+    assert record.cid == answer, "the contract: the record carries what the provider answered"
+    assert record.verification == verdict
+
+
+async def test_where_proof_is_required_a_doubtful_answer_raises_and_carries_the_record(make_client: MakeClient) -> None:
+    async with serve(answering(OTHER)) as (url, _seen):
+        config = ClientConfig(provider_token="t", pin_api_url=url, verify="require")
+        async with Client(PinProvider(config), require_verified=True) as client:
+            with pytest.raises(IntegrityError, match="not the CID of what was sent") as caught:
+                await client.store({"a": 1})
+            assert caught.value.record is not None
+            assert caught.value.record.cid == OTHER
+            assert caught.value.record.data == {"a": 1}
+            with pytest.raises(IntegrityError, match="could not be verified") as caught:
+                await client.upload(LARGE)
+            assert caught.value.verification == "unverifiable"
+
+
+async def test_switched_off_nothing_is_said(make_client: MakeClient) -> None:
+    async with serve(answering(OTHER)) as (url, _seen):
+        client = make_client(url, verify="off")
+        assert (await client.store(1)).verification is None
+        assert (await client.upload(b"x")).verification is None
+
+
+async def test_a_retried_upload_is_predicted_from_its_beginning(make_client: MakeClient) -> None:
+    attempts = 0
+
+    async def flaky(request: web.Request) -> web.Response:
+        nonlocal attempts
+        attempts += 1
+        await request.read()
+        return web.Response(status=503) if attempts == 1 else web.json_response({"IpfsHash": cut(LARGE, KUBO_V0).cid})
+
+    async with serve(flaky) as (url, _seen):
+        assert (await make_client(url, verify="try").upload(LARGE)).verification == "verified"
+    assert attempts == 2
