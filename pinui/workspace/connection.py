@@ -52,7 +52,7 @@ class Connection:
             else:
                 settings["provider_token"] = secret or await _token(profile, credentials)
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
-                settings["dialect"] = profile.dialect
+                settings |= {"dialect": profile.dialect, "gateways": profile.gateways}
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord
+    from pinui.sdk.models import ClientMessage, ClientRecord, OnVerdict, Verification
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile
     from pinui.workspace.rows import Direction, Kind
@@ -149,10 +149,10 @@ class Workspace:
         record = await self._call(client.store(data))
         return await self._record(record, "json", "sent", name=name, excerpt=text, data=text)
 
-    async def retrieve(self, address: str) -> Any:
+    async def retrieve(self, address: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document."""
         client = await self.connect()
-        return await self._call(client.retrieve(address))
+        return await self._call(client.retrieve(address, on_verdict=on_verdict))
 
     # Files
 
@@ -167,7 +167,13 @@ class Workspace:
         return await self._record(record, "file", "sent", name=name)
 
     async def download(
-        self, address: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None
+        self,
+        address: str,
+        to: Path,
+        *,
+        overwrite: bool = False,
+        on_progress: Progress | None = None,
+        on_verdict: OnVerdict | None = None,
     ) -> Path:
         """Write what an address names to a file or folder, which appears when it is whole."""
         if await asyncio.to_thread(to.is_dir):
@@ -175,7 +181,7 @@ class Workspace:
         if not overwrite and await asyncio.to_thread(to.exists):
             raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
         client = await self.connect()
-        return await self._call(client.download(address, to=to, on_progress=on_progress))
+        return await self._call(client.download(address, to=to, on_progress=on_progress, on_verdict=on_verdict))
 
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
@@ -218,12 +224,21 @@ class Workspace:
         from pinui.sdk.address import Address
 
         client = await self.connect()
-        message = await self._call(client.receive(address))
+        verdicts: list[Verification | None] = []
+        message = await self._call(client.receive(address, on_verdict=verdicts.append))
         cid = str(Address.parse(address))
         known = await self.history.received(cid, self.profile.name)
         if known is None:
             text = await _json_text(message.to_json())
-            row = self._row(cid, _now(), utf16_length(text), "message", "received", excerpt=message.payload)
+            row = self._row(
+                cid,
+                _now(),
+                utf16_length(text),
+                "message",
+                "received",
+                excerpt=message.payload,
+                verification=verdicts[-1],
+            )
             known = await self.history.add(row, text)
         return known, message
 
