@@ -67,7 +67,7 @@ class PlaceScreen(Screen[None]):
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Coming back: what happened elsewhere shows here."""
         self.show_status()
-        self.workspace_changed()
+        self.call_after_refresh(self.workspace_changed)  # what is shown depends on how wide the panes are
 
     def show_status(self) -> None:
         """Bring the top bar up to date."""

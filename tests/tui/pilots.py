@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from pinui.sdk.secret import Secret
@@ -22,7 +23,7 @@ from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult, Totals
 from tests.tui import scene
 
-__all__ = ["SCENES", "plain", "shows", "svg", "text_of", "until", "workbench"]
+__all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "until", "workbench"]
 
 PATIENCE = 10.0
 
@@ -46,6 +47,26 @@ def text_of(app: Any) -> str:
 async def shows(pilot: Pilot[Any], *words: str) -> None:
     """Wait until all of these words are on the screen."""
     await until(pilot, lambda: all(word in text_of(pilot.app) for word in words), " and ".join(words))
+
+
+async def settled(pilot: Pilot[Any]) -> None:
+    """Wait until nothing works in the background and nothing on the screen changes."""
+    seen = ""
+
+    def quiet() -> bool:
+        nonlocal seen
+        before, seen = seen, text_of(pilot.app)
+        return before == seen and all(worker.is_finished for worker in pilot.app.workers)
+
+    await until(pilot, quiet, "rest")
+
+
+async def paste(pilot: Pilot[Any], text: str) -> None:
+    """Paste into what has the focus, as a terminal does."""
+    focused = pilot.app.screen.focused
+    assert focused is not None
+    focused.post_message(events.Paste(text))
+    await pilot.pause()
 
 
 @asynccontextmanager
@@ -72,9 +93,8 @@ async def workbench(
 
 
 def plain(picture: str) -> str:
-    """A picture without what differs from run to run: ids, the node's port, addresses of fonts."""
+    """A picture without what differs from run to run, and without addresses of fonts."""
     picture = re.sub(r"terminal-\d+", "terminal", picture)
-    picture = re.sub(r"127\.0\.0\.1:\d{5}", "127.0.0.1:41873", picture)
     picture = re.sub(r",\s*url\([^)]*\) format\([^)]*\)", "", picture)
     return "\n".join(line.rstrip() for line in picture.splitlines()) + "\n"
 
@@ -110,7 +130,8 @@ async def json_place(app: Pinui, pilot: Pilot[None]) -> None:
     screen = app.screen
     assert isinstance(screen, JsonScreen)
     await pilot.press("tab", "enter")
-    await pilot.press(*entries[0].cid, "enter")
+    await paste(pilot, entries[0].cid)
+    await pilot.press("enter")
     await shows(pilot, "breaking: false")
     pane_title(screen.query_one("#retrieve"), "Retrieve", "12 ms from 127.0.0.1")
     screen.show_pane("#store")
@@ -151,13 +172,21 @@ async def messages(app: Pinui, pilot: Pilot[None]) -> None:
     await pilot.press("4")
     await shows(pilot, "alice", "ops-team")
     await pilot.press("i")
-    await pilot.press(*"Bring the lantern")
+    await paste(pilot, "Bring the lantern")
     await shows(pilot, "Which page?", "Bring the lantern")
 
 
 async def connection(app: Pinui, pilot: Pilot[None]) -> None:
     """The hosted service in use, with some tests behind it."""
     from pinui.workspace.models import Status
+
+    async def pinata() -> str:
+        return "https://api.pinata.cloud"
+
+    async def gateway() -> str:
+        return "https://gateway.pinata.cloud/ipfs"
+
+    app.workspace.api_url, app.workspace.gateway_url = pinata, gateway  # type: ignore[method-assign]
 
     times = [208, 204, 231, 209, 205, 248, 207, 203, 190, 206, 219, 207, 205, 206, 287, 208, 206, 209, 218, 212]
     app.tests["pinata"] = [TestResult(True, float(value)) for value in times]
@@ -172,7 +201,7 @@ async def connection(app: Pinui, pilot: Pilot[None]) -> None:
     app.workspace.profile = app.workspace.profiles.current
     app.workspace.status = Status("ok", "The service answered.", app.clock())
     await pilot.press("5")
-    await shows(pilot, "1,204 pins", "median 208 ms")
+    await shows(pilot, "1,204 pins · 1.4 GB")
 
 
 async def wizard(app: Pinui, pilot: Pilot[None]) -> None:
@@ -181,7 +210,7 @@ async def wizard(app: Pinui, pilot: Pilot[None]) -> None:
     await shows(pilot, "Where should your pins live?")
     await pilot.press("enter")
     await shows(pilot, "Paste the API token")
-    await pilot.press(*"eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE4MjU3NTAwMDB9.c2lnbmF0dXJl")
+    await paste(pilot, "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE4MjU3NTAwMDB9.c2lnbmF0dXJl")
     await shows(pilot, "looks like a JWT")
 
 

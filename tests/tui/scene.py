@@ -14,7 +14,7 @@ from typing import Any
 from pinui.tui.app import Pinui
 from pinui.workspace import Entry, Transfer, Workspace
 
-__all__ = ["NOW", "clock", "furnish", "furnish_messages", "furnish_transfers", "picture"]
+__all__ = ["NOW", "clock", "fix_addresses", "furnish", "furnish_messages", "furnish_transfers", "picture"]
 
 NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
 
@@ -77,8 +77,24 @@ async def _put(workspace: Workspace, content: Any, folder: Path) -> str:
     return (await client.store(content)).cid
 
 
+def fix_addresses(workspace: Workspace) -> None:
+    """The node's port is another one each time; pictures show this one."""
+
+    async def api_url() -> str:
+        return "http://127.0.0.1:41873"
+
+    async def gateway_url() -> str:
+        return "http://127.0.0.1:41873/ipfs"
+
+    async def link(cid: str) -> str:
+        return f"http://127.0.0.1:41873/ipfs/{cid}"
+
+    workspace.api_url, workspace.gateway_url, workspace.link = api_url, gateway_url, link  # type: ignore[method-assign]
+
+
 async def furnish(workspace: Workspace, folder: Path) -> None:
     """Pins of some weeks."""
+    fix_addresses(workspace)
 
     async def pin(kind: str, content: Any, when: int, *, size: int | None = None, **fields: Any) -> None:
         cid = await _put(workspace, content, folder)

@@ -60,6 +60,10 @@ class ConnectionScreen(PlaceScreen):
         pane_title(self.profiles, "Profiles")
         super().on_mount()
 
+    def on_resize(self) -> None:
+        """Long facts break elsewhere."""
+        self.call_after_refresh(self.workspace_changed)
+
     @property
     def profiles(self) -> ProfileList:
         """The list."""

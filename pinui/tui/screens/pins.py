@@ -141,6 +141,11 @@ class PinsScreen(PinActions, PlaceScreen):
         if entry is not None and (detail.shown is None and detail.folder is None):
             self._resting = self.set_timer(REST, self.load_preview)
 
+    def on_resize(self) -> None:
+        """Pictures and text are made to measure."""
+        self.detail.shown = None
+        self.call_after_refresh(self._here)
+
     @on(ItemList.Chosen)
     def _chosen(self) -> None:
         self.action_open()
