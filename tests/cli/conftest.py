@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def environment(own_home: Path) -> dict[str, str]:
 def run(environment: dict[str, str], tmp_path: Path) -> Run:
     """Run `pinui` with these arguments in an empty folder."""
     folder = tmp_path / "here"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
 
     def run_pinui(*arguments: str, stdin: str | bytes = b"", timeout: float = 60, **variables: str) -> Ran:
         ran = subprocess.run(
@@ -69,6 +70,36 @@ def run(environment: dict[str, str], tmp_path: Path) -> Run:
 
 
 @pytest.fixture
-def here(tmp_path: Path, run: Run) -> Path:
-    """The folder that `run` runs in."""
+def call(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Like `run`, in this process: for the many ways to be wrong, which a process each would make slow."""
+    folder = tmp_path / "here"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+
+    def call_main(*arguments: str, stdin: str | bytes = b"", **variables: str) -> Ran:
+        from pinui.cli import main
+
+        given = io.BytesIO(stdin.encode() if isinstance(stdin, str) else stdin)
+        streams = [io.TextIOWrapper(buffer, "utf-8") for buffer in (given, io.BytesIO(), io.BytesIO())]
+        with monkeypatch.context() as patch:
+            for name in list(os.environ):
+                patch.delenv(name)
+            for name, value in (environment | variables).items():
+                patch.setenv(name, value)
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            code = main(arguments)
+        texts: list[str] = []
+        for stream in streams[1:]:
+            stream.flush()
+            texts.append(stream.buffer.getvalue().decode())  # pyright: ignore[reportAttributeAccessIssue]
+        return Ran(code, *texts)
+
+    return call_main
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """The folder that `run` and `call` run in."""
+    (tmp_path / "here").mkdir(exist_ok=True)
     return tmp_path / "here"

@@ -53,20 +53,20 @@ def test_json_comes_from_a_file_or_a_pipe_and_goes_out_as_one_object(run: Run, h
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_leaves_no_row(
-    run: Run, arguments: tuple[str, ...], stdin: str, words: str
+    call: Run, arguments: tuple[str, ...], stdin: str, words: str
 ) -> None:
-    ran = run(*arguments, stdin=stdin)
+    ran = call(*arguments, stdin=stdin)
     assert ran.code in (1, 2)
     assert ran.out == ""
     assert ran.err.startswith("pinui: ")
     assert words in ran.err
     assert len(ran.err.splitlines()) <= 2
-    assert run("history").out == ""
+    assert call("history").out == ""
 
 
-def test_a_file_that_is_given_as_json_gets_a_hint(run: Run, here: Path) -> None:
+def test_a_file_that_is_given_as_json_gets_a_hint(call: Run, here: Path) -> None:
     (here / "doc.json").write_text("{}")
-    assert "pinui store @doc.json" in run("store", "doc.json").err
+    assert "pinui store @doc.json" in call("store", "doc.json").err
 
 
 def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) -> None:
@@ -84,11 +84,11 @@ def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) ->
     assert (here / "b.txt").read_text() == "two\n"
 
 
-def test_each_file_by_itself(run: Run, here: Path) -> None:
+def test_each_file_by_itself(call: Run, here: Path) -> None:
     (here / "notes" / "deep").mkdir(parents=True)
     for name in ("a", "b", "deep/c"):
         (here / "notes" / name).write_text(name)
-    ran = run("upload", "-r", "notes", "--json")
+    ran = call("upload", "-r", "notes", "--json")
     rows = [json.loads(line) for line in ran.out.splitlines()]
     assert [row["path"] for row in rows] == ["notes/a", "notes/b", "notes/deep/c"]
     assert len({row["cid"] for row in rows}) == 3
@@ -113,71 +113,71 @@ def test_a_pipe_goes_up_under_a_name_and_comes_down_into_a_pipe(run: Run) -> Non
     assert run("download", cid, "-o", "-").out.encode("utf-8", "surrogateescape") == data
 
 
-def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force(run: Run, here: Path) -> None:
+def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force(call: Run, here: Path) -> None:
     (here / "cat.png").write_text("cat")
-    cid = run("upload", "cat.png").line.split("\t")[0]
-    refused = run("download", cid)
+    cid = call("upload", "cat.png").line.split("\t")[0]
+    refused = call("download", cid)
     assert refused.code == 1
     assert "cat.png exists already" in refused.err
     assert "--force" in refused.err
     (here / "cat.png").write_text("changed")
-    assert run("download", cid, "--force").line == "cat.png"
+    assert call("download", cid, "--force").line == "cat.png"
     assert (here / "cat.png").read_text() == "cat"
     (here / "sub").mkdir()
-    assert run("download", cid, "-o", "sub").line == str(Path("sub", "cat.png"))
-    assert run("download", cid, "-o", "nowhere/x").err == "pinui: nowhere is no folder.\n"
+    assert call("download", cid, "-o", "sub").line == str(Path("sub", "cat.png"))
+    assert call("download", cid, "-o", "nowhere/x").err == "pinui: nowhere is no folder.\n"
 
 
-def test_a_name_from_elsewhere_stays_in_the_folder(run: Run, here: Path) -> None:
-    cid = run("store", "{}", "--name", "../../.ssh/evil").line
-    assert run("download", cid).line == "evil"
+def test_a_name_from_elsewhere_stays_in_the_folder(call: Run, here: Path) -> None:
+    cid = call("store", "{}", "--name", "../../.ssh/evil").line
+    assert call("download", cid).line == "evil"
     assert {path.name for path in here.iterdir()} == {"evil"}
 
 
-def test_a_message_is_sent_and_received_by_its_cid(run: Run) -> None:
-    cid = run("send", "alice", "See you at eight").line
-    assert run("receive", cid).out == "See you at eight\n"
-    told = json.loads(run("receive", f"https://example.com/ipfs/{cid}?x=1", "--json").line)
+def test_a_message_is_sent_and_received_by_its_cid(call: Run) -> None:
+    cid = call("send", "alice", "See you at eight").line
+    assert call("receive", cid).out == "See you at eight\n"
+    told = json.loads(call("receive", f"https://example.com/ipfs/{cid}?x=1", "--json").line)
     assert (told["recipientId"], told["payload"]) == ("alice", "See you at eight")
-    rows = [json.loads(line) for line in run("history", "--json", "--kind", "message").out.splitlines()]
+    rows = [json.loads(line) for line in call("history", "--json", "--kind", "message").out.splitlines()]
     assert [row["direction"] for row in rows] == ["received", "sent"], "received twice, kept once"
-    assert run("send", "bob", "-", stdin="from a pipe\n").code == 0
-    no_message = run("store", "[1]").line
-    assert "not a message" in run("receive", no_message).err
+    assert call("send", "bob", "-", stdin="from a pipe\n").code == 0
+    no_message = call("store", "[1]").line
+    assert "not a message" in call("receive", no_message).err
 
 
-def test_revoking_goes_on_past_what_is_not_pinned(run: Run) -> None:
-    first, second = run("store", "1").line, run("store", "2").line
-    ran = run("revoke", first, UNKNOWN, second, "--yes")
+def test_revoking_goes_on_past_what_is_not_pinned(call: Run) -> None:
+    first, second = call("store", "1").line, call("store", "2").line
+    ran = call("revoke", first, UNKNOWN, second, "--yes")
     assert ran.code == 0
     assert ran.out.split() == [first, second]
     assert f"{UNKNOWN} is not pinned at local" in ran.err
-    assert run("retrieve", first).code == 1
-    states = {line.split("\t")[0]: line.split("\t")[4] for line in run("history").out.splitlines()}
+    assert call("retrieve", first).code == 1
+    states = {line.split("\t")[0]: line.split("\t")[4] for line in call("history").out.splitlines()}
     assert states == {first: "revoked", second: "revoked"}
-    assert run("store", "1").line == first
-    assert run("history", "--pinned").out.count(first) == 2
+    assert call("store", "1").line == first
+    assert call("history", "--pinned").out.count(first) == 2
 
 
-def test_revoking_asks_and_without_somebody_to_ask_does_nothing(run: Run) -> None:
-    cid = run("store", "1").line
-    ran = run("revoke", cid, stdin="y\n")
+def test_revoking_asks_and_without_somebody_to_ask_does_nothing(call: Run) -> None:
+    cid = call("store", "1").line
+    ran = call("revoke", cid, stdin="y\n")
     assert ran.code == 2
     assert "--yes" in ran.err
-    assert run("retrieve", cid).code == 0
+    assert call("retrieve", cid).code == 0
 
 
-def test_revoking_takes_the_lines_that_upload_and_history_print(run: Run) -> None:
-    cids = {run("store", str(number)).line for number in range(3)}
-    ran = run("revoke", "-", "--yes", "--json", stdin=run("history").out)
+def test_revoking_takes_the_lines_that_upload_and_history_print(call: Run) -> None:
+    cids = {call("store", str(number)).line for number in range(3)}
+    ran = call("revoke", "-", "--yes", "--json", stdin=call("history").out)
     told = [json.loads(line) for line in ran.out.splitlines()]
     assert {one["cid"] for one in told} == cids
     assert all(one["wasPinned"] for one in told)
 
 
-def test_one_wrong_cid_among_many_revokes_none(run: Run) -> None:
-    cid = run("store", "1").line
-    ran = run("revoke", cid, "nonsense", "--yes")
+def test_one_wrong_cid_among_many_revokes_none(call: Run) -> None:
+    cid = call("store", "1").line
+    ran = call("revoke", cid, "nonsense", "--yes")
     assert ran.code == 1
     assert "“nonsense” is no CID, so nothing was revoked" in ran.err
-    assert run("retrieve", cid).code == 0
+    assert call("retrieve", cid).code == 0

@@ -51,8 +51,8 @@ def test_rows_are_one_line_each_newest_first_with_the_whole_cid(run: Run, filled
         (["--profile", "work"], [3]),
     ],
 )
-def test_options_narrow_the_list(run: Run, filled: Path, options: list[str], numbers: list[int]) -> None:
-    assert cids(run("history", *options).out) == [cid(number) for number in numbers]
+def test_options_narrow_the_list(call: Run, filled: Path, options: list[str], numbers: list[int]) -> None:
+    assert cids(call("history", *options).out) == [cid(number) for number in numbers]
 
 
 def test_an_export_comes_back_in_another_home_and_only_once(run: Run, filled: Path, here: Path, tmp_path: Path) -> None:
@@ -67,35 +67,35 @@ def test_an_export_comes_back_in_another_home_and_only_once(run: Run, filled: Pa
     assert len(run("history", "--kind", "file", "export", "-").out.splitlines()) == 1
 
 
-def test_bad_lines_of_an_import_are_named_and_the_rest_is_kept(run: Run) -> None:
+def test_bad_lines_of_an_import_are_named_and_the_rest_is_kept(call: Run) -> None:
     good = json.dumps({"cid": cid(1), "timestamp": 1, "size": 1})
-    ran = run("history", "import", "-", stdin=f"{good}\nnonsense\n")
+    ran = call("history", "import", "-", stdin=f"{good}\nnonsense\n")
     assert ran.code == 1
     assert "Line 2 was left out: it is not JSON" in ran.err
     assert "1 row added" in ran.err
-    assert cids(run("history").out) == [cid(1)]
+    assert cids(call("history").out) == [cid(1)]
 
 
-def test_forgetting_needs_a_choice_and_a_yes(run: Run, filled: Path) -> None:
-    assert run("history", "forget", "--yes").code == 2
-    assert run("history", "forget", "--all", "--filter", "cat", "--yes").code == 2
-    assert run("history", "forget", "--all").code == 2, "nobody to ask"
-    assert run("history", "forget", "--filter", "no such thing", "--yes").err.startswith("No row matches")
-    assert len(cids(run("history").out)) == 3
-    assert run("history", "forget", cid(2), "--yes").err == "1 row forgotten.\n"
-    assert run("history", "--filter", "cat", "forget", "--yes", "--json").line == '{"forgotten": 1}'
-    assert cids(run("history").out) == [cid(3)]
-    assert run("history", "forget", "--all", "--yes").code == 0
-    assert run("history").out == ""
+def test_forgetting_needs_a_choice_and_a_yes(call: Run, filled: Path) -> None:
+    assert call("history", "forget", "--yes").code == 2
+    assert call("history", "forget", "--all", "--filter", "cat", "--yes").code == 2
+    assert call("history", "forget", "--all").code == 2, "nobody to ask"
+    assert call("history", "forget", "--filter", "no such thing", "--yes").err.startswith("No row matches")
+    assert len(cids(call("history").out)) == 3
+    assert call("history", "forget", cid(2), "--yes").err == "1 row forgotten.\n"
+    assert call("history", "--filter", "cat", "forget", "--yes", "--json").line == '{"forgotten": 1}'
+    assert cids(call("history").out) == [cid(3)]
+    assert call("history", "forget", "--all", "--yes").code == 0
+    assert call("history").out == ""
 
 
-def test_a_newer_history_is_refused_politely(run: Run, filled: Path) -> None:
+def test_a_newer_history_is_refused_politely(call: Run, filled: Path) -> None:
     with HistoryFile(filled / "history.db") as history:
         history.connection.execute("PRAGMA user_version = 99")
-    ran = run("history")
+    ran = call("history")
     assert ran.code == 1
     assert "newer pinui" in ran.err
     assert "Upgrade" in ran.err
-    stored = run("store", "{}")
+    stored = call("store", "{}")
     assert stored.code == 1, "what could not be remembered is not sent"
     assert "newer pinui" in stored.err

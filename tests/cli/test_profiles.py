@@ -55,14 +55,14 @@ def test_a_profile_is_tested_live_saved_used_and_removed(run: Run, service: dict
     assert run("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
 
 
-def test_a_token_that_the_service_refuses_saves_nothing(run: Run, service: dict[str, str], own_home: Path) -> None:
-    ran = run("profile", "add", "work", "--api-url", service["api_url"], stdin="wrong-canary\n")
+def test_a_token_that_the_service_refuses_saves_nothing(call: Run, service: dict[str, str], own_home: Path) -> None:
+    ran = call("profile", "add", "work", "--api-url", service["api_url"], stdin="wrong-canary\n")
     assert ran.code == 1
     assert "nothing was saved" in ran.err
     assert "401" in ran.err
     assert "wrong-canary" not in ran.err
     assert not (own_home / "config.toml").exists()
-    kept = run("profile", "add", "work", "--api-url", service["api_url"], "--no-test", stdin="wrong-canary\n")
+    kept = call("profile", "add", "work", "--api-url", service["api_url"], "--no-test", stdin="wrong-canary\n")
     assert kept.code == 0
 
 
@@ -79,48 +79,48 @@ def test_a_token_that_the_service_refuses_saves_nothing(run: Run, service: dict[
         (("environment",), "t\n", "cannot be called"),
     ],
 )
-def test_a_mistake_saves_nothing(run: Run, own_home: Path, arguments: tuple[str, ...], stdin: str, words: str) -> None:
-    ran = run("profile", "add", *arguments, stdin=stdin)
+def test_a_mistake_saves_nothing(call: Run, own_home: Path, arguments: tuple[str, ...], stdin: str, words: str) -> None:
+    ran = call("profile", "add", *arguments, stdin=stdin)
     assert ran.code == 1
     assert words in ran.err
     assert not (own_home / "config.toml").exists()
 
 
-def test_unknown_and_built_in_profiles_are_said_so(run: Run) -> None:
-    assert "There are: local, pinata" in run("profile", "use", "nobody").err
-    assert "There are: local, pinata" in run("profile", "remove", "nobody").err
-    assert "built in" in run("profile", "remove", "pinata").err
+def test_unknown_and_built_in_profiles_are_said_so(call: Run) -> None:
+    assert "There are: local, pinata" in call("profile", "use", "nobody").err
+    assert "There are: local, pinata" in call("profile", "remove", "nobody").err
+    assert "built in" in call("profile", "remove", "pinata").err
 
 
-def test_a_broken_config_is_reported_with_its_line_and_stays(run: Run, own_home: Path) -> None:
+def test_a_broken_config_is_reported_with_its_line_and_stays(call: Run, own_home: Path) -> None:
     own_home.mkdir()
     (own_home / "config.toml").write_text("profile = 'local'\ntheme = \n")
     for arguments in (("store", "{}"), ("profile", "list"), ("profile", "use", "pinata")):
-        ran = run(*arguments)
+        ran = call(*arguments)
         assert ran.code == 1
         assert "config.toml cannot be used: line 2, column 9: invalid value" in ran.err
     assert (own_home / "config.toml").read_text() == "profile = 'local'\ntheme = \n"
 
 
-def test_the_environment_is_a_profile_by_itself(run: Run, service: dict[str, str]) -> None:
+def test_the_environment_is_a_profile_by_itself(call: Run, service: dict[str, str]) -> None:
     variables = {"PINUI_API_URL": service["api_url"], "PINUI_GATEWAY_URL": service["gateway_url"]}
-    assert "Set PINUI_TOKEN" in run("store", "{}", **variables).err
-    cid = run("store", "[]", PINUI_TOKEN=CANARY, **variables).line
-    assert run("retrieve", cid, PINUI_TOKEN=CANARY, **variables).out == "[]\n"
-    assert run("history").out.split("\t")[5] == "environment"
+    assert "Set PINUI_TOKEN" in call("store", "{}", **variables).err
+    cid = call("store", "[]", PINUI_TOKEN=CANARY, **variables).line
+    assert call("retrieve", cid, PINUI_TOKEN=CANARY, **variables).out == "[]\n"
+    assert call("history").out.split("\t")[5] == "environment"
 
 
-def test_a_wrong_token_is_told_apart_from_no_network(run: Run, service: dict[str, str]) -> None:
-    wrong = run("test", PINUI_API_URL=service["api_url"], PINUI_TOKEN="wrong-canary")
+def test_a_wrong_token_is_told_apart_from_no_network(call: Run, service: dict[str, str]) -> None:
+    wrong = call("test", PINUI_API_URL=service["api_url"], PINUI_TOKEN="wrong-canary")
     assert wrong.code == 1
     assert "401" in wrong.err
-    lost = run("test", "--json", PINUI_API_URL="http://127.0.0.1:9", PINUI_TOKEN="wrong-canary")
+    lost = call("test", "--json", PINUI_API_URL="http://127.0.0.1:9", PINUI_TOKEN="wrong-canary")
     assert lost.code == 1
     assert json.loads(lost.out)["ok"] is False
     assert "could not be reached" in lost.err
 
 
-@pytest.mark.parametrize("arguments", [("test",), ("store", "{}"), ("upload", "-"), ("retrieve", "x"), ("info",)])
+@pytest.mark.parametrize("arguments", [("test",), ("upload", "-"), ("retrieve", "x"), ("info",)])
 def test_a_token_is_in_no_output_not_even_a_traceback(
     run: Run, environment: dict[str, str], arguments: tuple[str, ...]
 ) -> None:
@@ -136,20 +136,20 @@ def test_a_token_is_in_no_output_not_even_a_traceback(
     assert ("Traceback" in ran.stderr) == (ran.returncode != 0)
 
 
-def test_info_says_where_things_are(run: Run, own_home: Path) -> None:
-    told = json.loads(run("info", "--json").line)
+def test_info_says_where_things_are(call: Run, own_home: Path) -> None:
+    told = json.loads(call("info", "--json").line)
     assert told["settings"] == str(own_home / "config.toml")
     assert told["profile"] == "local"
     assert "no session bus" in told["keyring"]
-    assert run("info").out.startswith("pinui:")
-    with_token = run("info", PINUI_PROFILE="pinata", PINUI_TOKEN=CANARY)
+    assert call("info").out.startswith("pinui:")
+    with_token = call("info", PINUI_PROFILE="pinata", PINUI_TOKEN=CANARY)
     assert "from PINUI_TOKEN" in with_token.out
     assert CANARY not in with_token.out
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "x", "-1"])
-def test_a_port_that_is_none_is_wrong_usage(run: Run, port: str) -> None:
-    ran = run("node", f"--port={port}")
+def test_a_port_that_is_none_is_wrong_usage(call: Run, port: str) -> None:
+    ran = call("node", f"--port={port}")
     assert ran.code == 2
     assert "from 1 to 65535" in ran.err
 
@@ -160,22 +160,22 @@ class TestUsage:
         assert (ran.code, ran.out) == (2, "")
         assert 'pinui store \'{"hello":"world"}\'' in ran.err
 
-    def test_a_slip_is_answered_with_the_nearest_word(self, run: Run) -> None:
-        ran = run("stroe", "{}")
+    def test_a_slip_is_answered_with_the_nearest_word(self, call: Run) -> None:
+        ran = call("stroe", "{}")
         assert ran.code == 2
         assert "did you mean “store”?" in ran.err
 
-    def test_every_verb_has_a_help_with_an_example(self, run: Run) -> None:
+    def test_every_verb_has_a_help_with_an_example(self, call: Run) -> None:
         from pinui.cli.examples import EXAMPLES
         from pinui.cli.main import VERBS
 
         assert {words.split()[0] for words in EXAMPLES} == set(VERBS)
         for words in EXAMPLES:
-            ran = run(*words.split(), "--help")
+            ran = call(*words.split(), "--help")
             assert ran.code == 0
             assert "example:\n  " in ran.out
             assert f"pinui {words}" in ran.out or f"pinui --profile work {words}" in ran.out
 
-    def test_options_stand_before_or_behind_the_verb(self, run: Run) -> None:
-        assert run("--json", "profile").out == run("profile", "list", "--json").out
-        assert run("--profile", "nobody", "info").err == run("info", "--profile", "nobody").err
+    def test_options_stand_before_or_behind_the_verb(self, call: Run) -> None:
+        assert call("--json", "profile").out == call("profile", "list", "--json").out
+        assert call("--profile", "nobody", "info").err == call("info", "--profile", "nobody").err

@@ -175,7 +175,7 @@ def test_bytes_are_not_poured_onto_a_terminal(run: Run, terminal: Open) -> None:
 @pytest.mark.parametrize("verb", ["upload", "download"])
 def test_ctrl_c_ends_a_transfer_cleanly(run: Run, terminal: Open, here: Path, verb: str) -> None:
     with (here / "big.bin").open("wb") as file:
-        file.truncate(1_000_000_000 if verb == "upload" else 600_000_000)
+        file.truncate(600_000_000)
     arguments = ["upload", "big.bin"]
     if verb == "download":
         cid = run("upload", "big.bin").line.split("\t")[0]
