@@ -1,0 +1,99 @@
+"""`pinui node`: what a person and a script see."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "pinui", *arguments]
+    environment = os.environ | {"PYTHONUNBUFFERED": ""}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def first_object(process: subprocess.Popen[str]) -> dict[str, str]:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+def test_it_says_where_it_listens_and_logs_each_request_without_the_token(tmp_path: Path) -> None:
+    with running("node", "--data", str(tmp_path)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        shown: list[str] = []
+        while "curl" not in (line := process.stdout.readline()):
+            shown.append(line)
+        text = "".join(shown)
+        token = text.split("token")[1].split()[0]
+        url = text.split("API")[1].split()[0]
+        assert f"{url}/ipfs" in text
+        assert token in line
+        headers = {"Authorization": f"Bearer {token}"}
+        assert httpx.get(f"{url}/data/pinList?x=1", headers=headers, trust_env=False).status_code == 200
+        assert httpx.get(f"{url}/ipfs/%1B%5B31mx", trust_env=False).status_code == 400
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(10) == 0
+        assert time.monotonic() - began < 1
+        log = process.stderr.read().splitlines()
+    assert len(log) == 2
+    assert log[0].split()[1] == "200"
+    assert log[0].endswith("GET     /data/pinList")
+    assert log[1].endswith("/ipfs/%1B%5B31mx")
+    assert token not in "".join(log)
+
+
+def test_scripts_get_one_object_and_objects_as_log(tmp_path: Path) -> None:
+    options = ("--data", str(tmp_path), "--token", "s3cret", "--rate-limit", "1")
+    with running("--json", "node", *options) as process:
+        facts = first_object(process)
+        assert facts["token"] == "s3cret"
+        assert facts["gateway_url"] == f"{facts['api_url']}/ipfs"
+        headers = {"Authorization": "Bearer s3cret"}
+        answers = [httpx.get(f"{facts['api_url']}/data/pinList", headers=headers, trust_env=False) for _ in range(2)]
+        assert [answer.status_code for answer in answers] == [200, 429]
+        process.terminate()
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        log = [json.loads(line) for line in process.stderr]
+    assert [(line["method"], line["path"], line["status"]) for line in log] == [
+        ("GET", "/data/pinList", 200),
+        ("GET", "/data/pinList", 429),
+    ]
+
+
+def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:
+    with running("--json", "node", "--data", str(tmp_path / "one")) as process:
+        port = first_object(process)["api_url"].rpartition(":")[2]
+        with running("node", "--data", str(tmp_path / "two"), "--port", port) as other:
+            output, errors = other.communicate(timeout=10)
+            assert (other.returncode, output) == (1, "")
+            assert errors == f"Port {port} is in use. Choose another one, or none for a free one.\n"
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_has_whole_pins_or_none(tmp_path: Path) -> None:
+    from tests.node.killing import KillLoop
+
+    loop = KillLoop(tmp_path, rounds=25, seed=7)
+    loop.run()
+    assert loop.acknowledged > 50

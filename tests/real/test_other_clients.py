@@ -1,0 +1,127 @@
+"""Clients that nobody here wrote, against the node: curl, and the hosted service's own SDK for JavaScript."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import aleph_cid
+import pytest
+
+from pinui.node import Node
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    node = Node(tmp_path / "node")
+    node.start()
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+def curl(node: Node):
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not here: install curl to see these tests")
+
+    def curl(*arguments: str, code: int = 0) -> bytes:
+        command = ["curl", "-sS", "--noproxy", "*", "-H", f"Authorization: Bearer {node.token}", *arguments]
+        done = subprocess.run(command, capture_output=True, timeout=60)
+        assert done.returncode == code, done.stderr
+        return done.stdout
+
+    return curl
+
+
+def test_curl_pins_reads_and_unpins(node: Node, curl, tmp_path: Path) -> None:
+    body = '{"pinataContent": {"a": 1}, "pinataMetadata": {"name": "x"}}'
+    pinned = json.loads(curl(f"{node.api_url}/pinning/pinJSONToIPFS", "--json", body))
+    assert curl(f"{node.gateway_url}/{pinned['IpfsHash']}") == b'{"a":1}'
+    data = os.urandom(3_000_000)
+    (tmp_path / "data.bin").write_bytes(data)
+    form = ["-F", f"file=@{tmp_path / 'data.bin'}", "-F", 'pinataOptions={"cidVersion": 0}']
+    pinned = json.loads(curl(f"{node.api_url}/pinning/pinFileToIPFS", *form))
+    assert pinned["IpfsHash"] == aleph_cid.compute_cid(data)
+    assert curl(f"{node.gateway_url}/{pinned['IpfsHash']}") == data
+    assert curl("-r", "1000000-1000009", f"{node.gateway_url}/{pinned['IpfsHash']}") == data[1000000:1000010]
+    assert curl("-X", "DELETE", f"{node.api_url}/pinning/unpin/{pinned['IpfsHash']}") == b"OK"
+    assert b"does not have" in curl(f"{node.gateway_url}/{pinned['IpfsHash']}")
+
+
+def test_curl_resumes_a_download(node: Node, curl, tmp_path: Path) -> None:
+    data = os.urandom(1_000_000)
+    (tmp_path / "data.bin").write_bytes(data)
+    form = ["-F", f"file=@{tmp_path / 'data.bin'}"]
+    cid = json.loads(curl(f"{node.api_url}/pinning/pinFileToIPFS", *form))["IpfsHash"]
+    (tmp_path / "half").write_bytes(data[:400_000])
+    curl("-C", "-", "-o", str(tmp_path / "half"), f"{node.gateway_url}/{cid}")
+    assert (tmp_path / "half").read_bytes() == data
+
+
+def test_curl_sends_a_folder(node: Node, curl, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "sub").mkdir(parents=True)
+    form: list[str] = []
+    for name in ("a.txt", "sub/b.txt"):
+        (folder / name).write_text(name)
+        form += ["-F", f"file=@{folder / name};filename=folder/{name}"]
+    cid = json.loads(curl(f"{node.api_url}/pinning/pinFileToIPFS", *form))["IpfsHash"]
+    assert cid == aleph_cid.hash_folder(str(folder), cid_version=0)
+    assert b"b.txt" in curl("-L", f"{node.gateway_url}/{cid}/sub")
+
+
+def test_the_line_that_pinui_node_prints_works_when_pasted(tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not here: install curl to see these tests")
+    command = [sys.executable, "-m", "pinui", "node", "--data", str(tmp_path / "data")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        line = next(line for line in running.stdout if "curl " in line)
+        pasted = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30)
+        running.terminate()
+        assert running.wait(10) == 0
+    assert re.search(r'"IpfsHash": "Qm\w{44}"', pasted.stdout)
+
+
+def raw_cid(data: bytes) -> str:
+    hasher = aleph_cid.CidHasher.for_ipfs_v1_raw_leaves()
+    hasher.update(data)
+    return hasher.finalize()
+
+
+@pytest.mark.slow
+def test_the_hosted_services_own_sdk_works_against_the_node(node: Node, tmp_path: Path) -> None:
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        pytest.skip("Node.js is not here: install nodejs and npm to see this test")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "package.json").write_text('{"name": "x", "private": true}')
+    install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "pinata-web3@0.5.4"]
+    installed = subprocess.run(install, cwd=project, capture_output=True, text=True, timeout=300)
+    if installed.returncode:
+        pytest.skip(f"npm could not install pinata-web3: {installed.stderr.strip()[:200]}")
+    script = project / "script.mjs"
+    script.write_bytes(Path(__file__).with_name("pinata_web3.mjs").read_bytes())
+    command = ["node", str(script), node.api_url, node.token]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert "Congratulations" in str(seen["authentication"])
+    assert seen["json"]["IpfsHash"] == raw_cid(b'{"hello":"world","number":1}')
+    assert seen["file0"]["IpfsHash"] == "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD"
+    assert seen["file"]["IpfsHash"] == "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+    assert seen["folder"]["NumberOfFiles"] == 2
+    assert {row["ipfs_pin_hash"] for row in seen["list"]} >= {seen["file"]["IpfsHash"], seen["json"]["IpfsHash"]}
+    assert [row["ipfs_pin_hash"] for row in seen["named"]] == [seen["json"]["IpfsHash"]]
+    assert seen["usage"] == 4
+    assert seen["unpin"][0]["status"] == "OK"
+    assert seen["json"]["IpfsHash"] not in {row["ipfs_pin_hash"] for row in seen["after"]}
+    assert "401" in seen["refused"] or "Authentication" in seen["refused"]
