@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -26,6 +27,7 @@ class KillLoop:
         self._before = before
         self._pinned: dict[str, bytes] = {}
         self._unsure: set[str] = set()
+        self._unpinned: set[str] = set()
         self._lock = threading.Lock()
         self.acknowledged = 0
 
@@ -33,31 +35,41 @@ class KillLoop:
         """All rounds and a last check."""
         for number in range(self._rounds):
             with self._start() as process:
-                with self._client(process) as api:
-                    self._check(api)
-                    self._write_until_killed(process, number)
-                process.kill()
-        with self._start(()) as process, self._client(process) as api:
-            self._check(api)
-            process.kill()
+                if self._greeted(process):
+                    with self._client() as api:
+                        self._check(api)
+                        self._write_until_killed(process, number)
+                _kill(process)
+        with self._start(()) as process:
+            assert self._greeted(process)
+            with self._client() as api:
+                self._check(api)
+            _kill(process)
 
     def _start(self, before: tuple[str, ...] | None = None) -> subprocess.Popen[str]:
         prefix = self._before if before is None else before
         command = [*prefix, sys.executable, "-m", "pinui", "--json", "node", "--data", str(self._folder)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+        )
 
-    def _client(self, process: subprocess.Popen[str]) -> httpx.Client:
+    def _greeted(self, process: subprocess.Popen[str]) -> bool:
+        """Whether the node came so far as to say where it listens; it may be killed while it cleans up."""
         assert process.stdout is not None
-        facts = json.loads(process.stdout.readline())
-        self._facts = facts
-        headers = {"Authorization": f"Bearer {facts['token']}"}
-        return httpx.Client(base_url=facts["api_url"], headers=headers, trust_env=False, verify=False)
+        line = process.stdout.readline()
+        self._facts: dict[str, str] = json.loads(line) if line else {}
+        return bool(line)
+
+    def _client(self) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self._facts['token']}"}
+        return httpx.Client(base_url=self._facts["api_url"], headers=headers, trust_env=False, verify=False)
 
     def _check(self, api: httpx.Client) -> None:
         rows = api.get("/data/pinList", params={"status": "pinned", "pageLimit": 1000}).json()["rows"]
         listed = {row["ipfs_pin_hash"] for row in rows}
         lost = self._pinned.keys() - listed - self._unsure
         assert not lost, f"acknowledged, but gone: {lost}"
+        assert not self._unpinned & listed, "unpinned, but back"
         for cid in listed:
             answer = api.get(f"/ipfs/{cid}")
             assert answer.status_code == 200
@@ -74,19 +86,23 @@ class KillLoop:
         threads = [threading.Thread(target=self._write, args=(f"{number}.{n}",)) for n in range(3)]
         for thread in threads:
             thread.start()
-        timer = threading.Timer(self._random.uniform(0.0, 0.4), process.send_signal, (signal.SIGKILL,))
+        timer = threading.Timer(self._delay(), _kill, (process,))
         timer.start()
         for thread in threads:
             thread.join()
+        if self._before:
+            timer.cancel()
         timer.join()
         process.wait()
 
+    def _delay(self) -> float:
+        # With a prefix (strace) the kill comes from there, at a system call; this is for calls that never happen.
+        return 5.0 if self._before else self._random.uniform(0.0, 0.4)
+
     def _write(self, name: str) -> None:
-        headers = {"Authorization": f"Bearer {self._facts['token']}"}
         own: list[str] = []
-        url = self._facts["api_url"]
         try:
-            with httpx.Client(base_url=url, headers=headers, trust_env=False, verify=False) as api:
+            with self._client() as api:
                 for number in range(10_000):
                     data = f"{name}.{number} ".encode() + os.urandom(600_000 if number % 3 == 0 else 10)
                     answer = api.post("/pinning/pinFileToIPFS", files={"file": ("x", data)})
@@ -102,6 +118,13 @@ class KillLoop:
                         if api.delete(f"/pinning/unpin/{victim}").text == "OK":
                             with self._lock:
                                 del self._pinned[victim]
+                                self._unpinned.add(victim)
                                 self._unsure.discard(victim)
         except httpx.TransportError:
             return  # killed
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """The whole group: a tracer that dies alone lets what it traced go on."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

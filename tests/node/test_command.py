@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.node.killing import KillLoop
 
 
 @contextmanager
@@ -92,8 +95,40 @@ def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_killed_at_any_moment_it_has_whole_pins_or_none(tmp_path: Path) -> None:
-    from tests.node.killing import KillLoop
-
     loop = KillLoop(tmp_path, rounds=25, seed=7)
     loop.run()
     assert loop.acknowledged > 50
+
+
+CALLS = [
+    ("rename", 1),
+    ("rename", 2),
+    ("fsync", 9),
+    ("fsync", 12),
+    ("fdatasync", 3),
+    ("fdatasync", 6),
+    ("unlink", 1),
+    ("unlink", 9),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.real
+@pytest.mark.parametrize(("call", "when"), CALLS)
+def test_killed_at_a_system_call_it_has_whole_pins_or_none(tmp_path: Path, call: str, when: int) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not here: install strace to see this test")
+    killed = (
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={call}",
+        "-e",
+        f"inject={call}:signal=KILL:when={when}",
+    )
+    KillLoop(tmp_path, rounds=1, seed=1).run()
+    loop = KillLoop(tmp_path, rounds=1, seed=1, before=killed)
+    loop.run()
