@@ -55,8 +55,8 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Body | bytes | None = None
     credential: SecretHeader | None = None
-    keep_origin: bool = False
-    """API calls don't follow a redirect to another origin: their token could not go along."""
+    is_api_call: bool = False
+    """Calls of the API keep to its rate limit, and don't follow a redirect to another origin: their token could not."""
     repeatable: bool = True
     """Whether it may be sent again when nobody knows if the first one arrived."""
     transfer: bool = False

@@ -17,6 +17,7 @@ __all__ = [
     "ClientRecord",
     "Dialect",
     "OnVerdict",
+    "OnWait",
     "ProviderName",
     "StoreOptions",
     "Timeouts",
@@ -30,6 +31,8 @@ ProviderName = Literal["pinning", "provider_b", "provider_c"]
 Dialect = Literal["pin", "pinata"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
+OnWait = Callable[[float], None]
+"""Called with the seconds that are about to be waited."""
 OnVerdict = Callable[[Verification | None], None]
 """Called with what was found; None where `verify` is off."""
 
@@ -87,6 +90,8 @@ class ClientConfig:
     """Whether what is read and written is checked against its CID."""
     allow_insecure: bool = False
     """Allow http to other machines. Without it only https is used, except on loopback."""
+    on_wait: OnWait | None = None
+    """Hears of each wait of a second and more, for a rate limit or before another try."""
     max_json_bytes: int = 16 * MIB
     """The largest JSON document that is read; the hosted service stores at most 10 MB."""
     max_blob_bytes: int = 256 * MIB

@@ -64,6 +64,7 @@ class PinProvider:
             Timeouts.of(config.timeout),
             retries=config.retries,
             allow_insecure=config.allow_insecure,
+            on_wait=config.on_wait,
             clock=self._clock,
         )
         self._reader = GatewayReader(config, self._transport, self._clock)
@@ -83,7 +84,7 @@ class PinProvider:
             {"Content-Type": "application/json"},
             body,
             self._token,
-            keep_origin=True,
+            is_api_call=True,
         )
         status, answer = await self._call(request)
         cid = wire.read_pinned_cid(status, answer)
@@ -103,16 +104,36 @@ class PinProvider:
             {"Content-Type": body.content_type},
             body,
             self._token,
-            keep_origin=True,
-            repeatable=body.length <= CHEAP_TO_REPEAT,
+            is_api_call=True,
+            # A large body is sent again only after the provider was asked whether the first one arrived.
+            repeatable=prediction is not None or body.length <= CHEAP_TO_REPEAT,
             transfer=True,
         )
+        is_done = None if prediction is None or body.length <= CHEAP_TO_REPEAT else lambda: self._is_pinned(prediction)
+        sink = MemorySink(LARGEST_ANSWER)
         try:
-            status, answer = await self._call(request)
+            outcome = await self._transport.perform(request, sink, is_done=is_done)
         finally:
             source.close()
-        cid = wire.read_pinned_cid(status, answer)
+        if outcome.already_done and prediction is not None:
+            return self._pinned(str(prediction.cid()), "verified")
+        if not isinstance(outcome.result, Head):
+            raise self._error(outcome.result)
+        cid = wire.read_pinned_cid(outcome.result.status, sink.data)
         return self._pinned(cid, None if prediction is None else prediction.verdict(cid))
+
+    async def _is_pinned(self, prediction: UploadPrediction) -> bool:
+        """Whether the provider has what a lost reply was about. Where it can't be told, sending again is harmless."""
+        cid = await asyncio.to_thread(prediction.cid)
+        if cid is None:
+            return False
+        query = f"status=pinned&pageLimit=10&hashContains={cid}"
+        request = Request("GET", f"{self._api}/data/pinList?{query}", credential=self._token, is_api_call=True)
+        try:
+            _status, answer = await self._call(request)
+        except PinuiError:
+            return False
+        return wire.lists_cid(answer, cid)
 
     async def get_json(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document. `on_verdict` hears whether the bytes were proven to be what the CID names."""
@@ -189,7 +210,7 @@ class PinProvider:
         """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
         address = Address.parse_root(cid)
         request = Request(
-            "DELETE", f"{self._api}/pinning/unpin/{address.cid}", credential=self._token, keep_origin=True
+            "DELETE", f"{self._api}/pinning/unpin/{address.cid}", credential=self._token, is_api_call=True
         )
         outcome = await self._transport.perform(request, MemorySink(LARGEST_ANSWER))
         if isinstance(outcome.result, Head):
@@ -201,13 +222,13 @@ class PinProvider:
 
     async def test_authentication(self) -> bool:
         """Ask the API whether it accepts the token. It says nothing of what the token may do."""
-        request = Request("GET", f"{self._api}/data/testAuthentication", credential=self._token, keep_origin=True)
+        request = Request("GET", f"{self._api}/data/testAuthentication", credential=self._token, is_api_call=True)
         status, answer = await self._call(request)
         return wire.read_authentication(status, answer)
 
     async def account_totals(self) -> wire.AccountTotals:
         """How much the account holds."""
-        request = Request("GET", f"{self._api}/data/userPinnedDataTotal", credential=self._token, keep_origin=True)
+        request = Request("GET", f"{self._api}/data/userPinnedDataTotal", credential=self._token, is_api_call=True)
         status, answer = await self._call(request)
         return wire.read_totals(status, answer)
 

@@ -59,7 +59,9 @@ class UploadPrediction:
         self._importer = Importer(self._profile)
 
     def cid(self) -> Cid | None:
-        """The CID of everything; None where it can't be told (folders that are split over several blocks)."""
+        """The CID of everything; None before all was seen, and for folders that are split over several blocks."""
+        if len(self._files) < len(self._source.parts):
+            return None
         if not self._source.is_folder:
             return self._files[0][1]
         builder = FolderBuilder(self._profile.cid_version)

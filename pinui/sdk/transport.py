@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pinui.sdk.engine import Broken, Engine, Reply
 from pinui.sdk.errors import ContentError
 from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
-from pinui.sdk.models import Timeouts
+from pinui.sdk.limiter import bucket_for
+from pinui.sdk.models import OnWait, Timeouts
 from pinui.sdk.ranges import Continuation, continuation, range_headers
 from pinui.sdk.retry import wait_before_retry
 from pinui.sdk.urls import redirect_target
@@ -19,6 +20,8 @@ from pinui.sdk.urls import redirect_target
 __all__ = ["Clock", "Outcome", "Transport"]
 
 MOST_REDIRECTS = 5
+# A shorter wait is over before anybody has read about it.
+WORTH_TELLING = 1.0
 LONGEST_ERROR_BODY = 64 * 1024
 # Less than this within the idle limit is a drip, not progress.
 PROGRESS = 1024
@@ -42,23 +45,45 @@ class Outcome:
     result: Head | Rejection | Breakdown
     maybe_done: bool = False
     """An earlier attempt may have taken effect although its reply was lost."""
+    already_done: bool = False
+    """It has: `is_done` said so."""
 
 
 class Transport:
     """Sends requests until one succeeds or another try makes no sense."""
 
-    def __init__(self, timeouts: Timeouts, *, retries: int, allow_insecure: bool = False, clock: Clock | None = None):
+    def __init__(
+        self,
+        timeouts: Timeouts,
+        *,
+        retries: int,
+        allow_insecure: bool = False,
+        on_wait: OnWait | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self._timeouts = timeouts
         self._retries = retries
         self._allow_insecure = allow_insecure
+        self._on_wait = on_wait
         self._clock = clock or Clock()
         self._engine = Engine(connect_timeout=timeouts.connect)
 
-    async def perform(self, request: Request, sink: Sink, *, retries: int | None = None) -> Outcome:
-        """Send the request, again where that is safe; the body of a good reply goes to the sink."""
+    async def perform(
+        self,
+        request: Request,
+        sink: Sink,
+        *,
+        retries: int | None = None,
+        is_done: Callable[[], Awaitable[bool]] | None = None,
+    ) -> Outcome:
+        """Send the request, again where that is safe; the body of a good reply goes to the sink.
+
+        `is_done` is asked before something is sent again that may have taken effect already.
+        """
         attempt = 0
         maybe_done = False
         while True:
+            await self._keep_to_the_limit(request)
             result = await self._attempt(request, sink)
             if isinstance(result, Head):
                 return Outcome(result, maybe_done)
@@ -77,11 +102,23 @@ class Transport:
                 result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500
             )
             attempt += 1
-            await self._clock.sleep(wait)
+            await self._wait(wait)
+            if maybe_done and is_done is not None and await is_done():
+                return Outcome(result, maybe_done, already_done=True)
 
     async def aclose(self) -> None:
         """Close every connection."""
         await self._engine.aclose()
+
+    async def _keep_to_the_limit(self, request: Request) -> None:
+        if request.is_api_call:
+            while wait := bucket_for(request.url).wait(self._clock.now()):
+                await self._wait(wait)
+
+    async def _wait(self, seconds: float) -> None:
+        if self._on_wait is not None and seconds >= WORTH_TELLING:
+            self._on_wait(seconds)
+        await self._clock.sleep(seconds)
 
     async def _attempt(self, request: Request, sink: Sink) -> Head | Rejection | Breakdown:
         host = request.url.split("/")[2]
@@ -113,6 +150,8 @@ class Transport:
             async with self._engine.send(request, watchdog.progress) as reply:
                 watchdog.reset()
                 status = reply.head.status
+                if request.is_api_call:
+                    bucket_for(request.url).learn(status, reply.head.headers, self._clock.now())
                 if 200 <= status < 300:
                     return await self._receive(reply, sink, watchdog, resume)
                 rejection = Rejection(
@@ -122,7 +161,7 @@ class Transport:
             if location is None:
                 return rejection
             target = redirect_target(
-                request.url, location, keep_origin=request.keep_origin, allow_insecure=self._allow_insecure
+                request.url, location, keep_origin=request.is_api_call, allow_insecure=self._allow_insecure
             )
             if target is None or redirects == MOST_REDIRECTS:
                 return rejection

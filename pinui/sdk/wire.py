@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from pinui.ipfs.check import same_content
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.sdk.errors import NetworkError, NetworkTimeout, PinuiError, ProviderError, RateLimited
 from pinui.sdk.http import Breakdown, Rejection
@@ -16,6 +19,7 @@ from pinui.sdk.retry import retry_after
 __all__ = [
     "AccountTotals",
     "is_not_pinned",
+    "lists_cid",
     "network_error",
     "options_field",
     "pin_json_body",
@@ -75,6 +79,19 @@ def read_totals(status: int, body: bytes) -> AccountTotals:
         return AccountTotals(int(answer["pin_count"]), int(answer["pin_size_total"]))
     except (KeyError, TypeError, ValueError):
         raise _not_understood(status, "it carries no totals") from None
+
+
+def lists_cid(body: bytes, cid: Cid) -> bool:
+    """Whether a page of `pinList` names this content, under either version of its CID."""
+    rows = _object(body).get("rows")
+    for row in cast("list[Any]", rows) if isinstance(rows, list) else []:
+        named = cast("dict[str, Any]", row).get("ipfs_pin_hash") if isinstance(row, dict) else None
+        try:
+            if isinstance(named, str) and same_content(Cid.parse(named), cid):
+                return True
+        except ContentAddressError:
+            continue
+    return False
 
 
 def is_not_pinned(error: ProviderError) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pinui.ipfs.cid import Cid
 from pinui.sdk import wire
 from pinui.sdk.errors import NetworkError, NetworkTimeout, ProviderError, RateLimited
 from pinui.sdk.http import Breakdown, Rejection
@@ -127,3 +128,13 @@ def test_no_answer_is_a_network_error() -> None:
     error = wire.network_error(Breakdown("connect", "api.example could not be reached", hint="check"))
     assert (type(error), str(error), error.hint) == (NetworkError, "api.example could not be reached", "check")
     assert type(wire.network_error(Breakdown("sent", "late", timed_out=True))) is NetworkTimeout
+
+
+def test_a_listing_is_searched_for_either_version_of_a_cid() -> None:
+    cid = Cid.parse("QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
+    for named in (str(cid), str(cid.to_v1())):
+        assert wire.lists_cid(
+            json.dumps({"rows": [1, {}, {"ipfs_pin_hash": "x"}, {"ipfs_pin_hash": named}]}).encode(), cid
+        )
+    for body in (b"", b"{}", b'{"rows":5}', b'{"rows":[{"ipfs_pin_hash":5}]}', b'{"rows":[]}'):
+        assert not wire.lists_cid(body, cid)

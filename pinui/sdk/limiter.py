@@ -1,0 +1,94 @@
+"""Keeping to a service's rate limit: one limiter for each API origin, shared by everything that talks to it.
+
+A service says how many requests are left and when the count starts anew, or, too late, 429. What one operation learns
+makes the others wait before they are refused. Pure but for the registry: time is handed in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from pinui.sdk.retry import LONGEST_WAIT, retry_after
+from pinui.sdk.urls import is_pinata, origin
+
+__all__ = ["Bucket", "bucket_for"]
+
+# The hosted service's limit for everything under /data/, whatever the plan.
+DATA_CALLS = 30
+MINUTE = 60.0
+
+
+@dataclass(slots=True)
+class Bucket:
+    """What is known of one count of requests."""
+
+    most_a_minute: int | None = None
+    """A limit known beforehand, for services that don't tell."""
+    _limit: int | None = None
+    _left: int | None = None
+    _reset: float = 0.0
+    _reset_is_guessed: bool = False
+    _closed_until: float = 0.0
+    _recent: deque[float] = field(default_factory=deque[float])
+
+    def wait(self, now: float) -> float:
+        """How long the next request has to wait; 0 to send it now, which counts it."""
+        if now >= self._reset:
+            # A new count begins. As many as before may go at once; the rest would only be refused.
+            self._left, self._reset, self._reset_is_guessed = self._limit, now + MINUTE, True
+        opens = self._closed_until
+        if self._left is not None and self._left <= 0:
+            opens = max(opens, self._reset)
+        if self.most_a_minute is not None:
+            while self._recent and self._recent[0] <= now - MINUTE:
+                self._recent.popleft()
+            if len(self._recent) >= self.most_a_minute:
+                opens = max(opens, self._recent[0] + MINUTE)
+        if opens > now:
+            return opens - now
+        if self._left is not None:
+            self._left -= 1
+        if self.most_a_minute is not None:
+            self._recent.append(now)
+        return 0.0
+
+    def learn(self, status: int, headers: Mapping[str, str], now: float) -> None:
+        """Take in what a reply says."""
+        left, reset = _number(headers.get("x-ratelimit-remaining")), _number(headers.get("x-ratelimit-reset"))
+        if left is not None and reset is not None and now < reset <= now + 2 * LONGEST_WAIT:
+            limit = _number(headers.get("x-ratelimit-limit"))
+            self._limit = int(limit) if limit else self._limit
+            # Replies overtake each other, and more may be on their way: within one count the smallest number holds.
+            same_count = self._left is not None and (self._reset_is_guessed or abs(reset - self._reset) < 1.0)
+            self._left = min(int(left), self._left or 0) if same_count else int(left)
+            self._reset, self._reset_is_guessed = reset, False
+        if status == 429:
+            asked = retry_after(headers, now)
+            if asked is not None and asked <= LONGEST_WAIT:
+                self._closed_until = max(self._closed_until, now + asked)
+
+
+_buckets: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[object, bool], Bucket]] = WeakKeyDictionary()
+
+
+def bucket_for(url: str) -> Bucket:
+    """The bucket that a call of an API belongs to. Loops share nothing, so that no limit outlives its program."""
+    known = _buckets.setdefault(asyncio.get_running_loop(), {})
+    is_data = urlsplit(url).path.startswith("/data/")
+    key = (origin(url), is_data)
+    if key not in known:
+        known[key] = Bucket(DATA_CALLS if is_data and is_pinata(url) else None)
+    return known[key]
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e12 else None
