@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import libipld
 
-from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
+from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
 from pinui.ipfs.limits import MAX_BLOCK, MAX_CAR_HEADER
 from pinui.ipfs.multihash import Bytes
@@ -19,6 +19,10 @@ from pinui.ipfs.varint import decode_varint, encode_varint
 __all__ = ["Block", "CarReader", "encode_header", "encode_section_head"]
 
 MAX_CID = 256
+# Four bytes of seven bits each: more than a block can be long.
+LENGTH_BYTES = 4
+NOTHING = memoryview(b"")
+COMMON = {b"\x01\x55\x12\x20": RAW, b"\x01\x70\x12\x20": DAG_PB}
 
 # What stands where version 1 has its header: {"version": 2}.
 V2_HEADER = bytes.fromhex("a16776657273696f6e02")
@@ -68,6 +72,10 @@ class _Intake:
             parts.append(piece)
             count -= len(piece)
         return parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+
+    def next_piece(self) -> memoryview:
+        """What lies in front in one piece; it is not taken."""
+        return self._pieces[0] if self._pieces else NOTHING
 
 
 class CarReader:
@@ -127,14 +135,20 @@ class CarReader:
         self._left = size
 
     def _length(self, limit: int, what: str) -> Generator[None, None, int]:
-        raw = bytearray()
-        while not raw or raw[-1] & 0x80:
-            byte = yield from self._take(1)
-            self._between = False
-            raw += byte
-            if len(raw) > 4:
-                raise UnsupportedContent(f"{what} is too large")
-        length, _ = decode_varint(bytes(raw))
+        front = self._intake.next_piece()
+        if len(front) > LENGTH_BYTES:  # nearly always: no need to go byte by byte
+            raw = bytes(front[:LENGTH_BYTES])
+            count = next((place for place, byte in enumerate(raw, 1) if byte < 0x80), LENGTH_BYTES)
+            raw = bytes((yield from self._take(count)))
+        else:
+            raw = b""
+            while len(raw) < LENGTH_BYTES and (not raw or raw[-1] & 0x80):
+                raw += bytes((yield from self._take(1)))
+                self._between = False
+        self._between = False
+        if raw[-1] & 0x80:
+            raise UnsupportedContent(f"{what} is too large")
+        length, _ = decode_varint(raw)
         if length > limit:
             raise UnsupportedContent(f"{what} is too large")
         if length == 0:
@@ -164,6 +178,9 @@ def _decode_header(raw: bytes) -> tuple[Cid, ...]:
 
 def _read_cid(section: memoryview) -> tuple[Cid, int]:
     """The CID at the beginning of a section, and where the block begins."""
+    known = COMMON.get(bytes(section[:4]))
+    if known is not None and len(section) >= 36:
+        return Cid(1, known, SHA2_256, bytes(section[4:36])), 36
     if bytes(section[:2]) == b"\x12\x20":
         version, codec, hash_code, length, offset = 0, DAG_PB, SHA2_256, 32, 2
     else:

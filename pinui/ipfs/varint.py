@@ -24,6 +24,8 @@ def encode_varint(value: int) -> bytes:
 
 def decode_varint(data: bytes | memoryview, offset: int = 0) -> tuple[int, int]:
     """The number at `offset` and the offset behind it; padded, overlong and cut varints are refused."""
+    if offset < len(data) and data[offset] < 0x80:  # by far the most common: one byte
+        return data[offset], offset + 1
     value = shift = 0
     for position in range(offset, min(offset + MAX_BYTES, len(data))):
         byte = data[position]
