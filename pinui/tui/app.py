@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -104,11 +103,7 @@ class Pinui(App[None]):
         self.register_theme(LIGHT)
         from pinui.workspace import Workspace
 
-        try:
-            self.workspace = await Workspace.open(profile=self._profile, home=self._home)
-        except (OSError, ValueError, LookupError) as error:
-            self.exit(return_code=1, message=sentence(error))
-            raise SystemExit(1) from error
+        self.workspace = await Workspace.open(profile=self._profile, home=self._home)
         theme = self.workspace.profiles.setting("theme")
         self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
         self.theme_changed_signal.subscribe(self, self._remember_theme)
@@ -275,8 +270,13 @@ def make_app(profile: str | None = None, *, home: Path | None = None, clock: Cal
 
 
 def run(profile: str | None) -> int:
-    """Open the workbench; the exit code is the app's own, so that a crash is not 0."""
-    os.environ.setdefault("ESCDELAY", "25")
+    """Open the workbench; the exit code is the app's own, so that a crash is not 0.
+
+    Settings that cannot be read, and a profile that is not there, raise before the screen is taken.
+    """
+    from pinui.workspace import Paths, Profiles
+
+    _ = Profiles(Paths.find().config, chosen=profile).current
     app = make_app(profile)
     app.run()
     return app.return_code or 0

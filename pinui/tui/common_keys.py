@@ -43,7 +43,11 @@ COMMON_KEYS: dict[str, Group] = {
     ),
     "menu": Group(
         "Menus",
-        (here("menu.choose", "enter", "screen.choose_here", "choose", "Take this line; its letter does too"),),
+        (
+            here("menu.choose", "enter", "screen.choose_here", "choose", "Take this line; its letter does too"),
+            quiet("menu.up", "up", "cursor_up", "up", "One line up"),
+            quiet("menu.down", "down", "cursor_down", "down", "One line down"),
+        ),
     ),
     "confirm": Group(
         "Questions",

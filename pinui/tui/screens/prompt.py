@@ -70,8 +70,8 @@ class Choice:
     fact: str = ""
 
 
-class MenuList(ItemList):
-    """The lines of a menu."""
+class MenuList(ItemList, inherit_bindings=False):
+    """The lines of a menu. Letters choose here, so the vim keys of other lists are left out."""
 
     BINDINGS = bindings("menu")
 

@@ -78,6 +78,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.service = "pinata"
         self.tested: bool | None = None
         self._asking: Worker[None] | None = None
+        for index, choice in enumerate(SERVICES):
+            self._bindings.bind(choice.key, f"pick({index})", choice.name, show=False)
 
     @property
     def pinui(self) -> Pinui:
@@ -144,6 +146,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if action == "token_page":
             return self.page == "token" and self.service == "pinata"
         return super().check_action(action, parameters)
+
+    async def action_pick(self, index: int) -> None:
+        """The service with this digit."""
+        if self.page == "service":
+            self.query_one(ServiceList).cursor = index
+            await self.action_next()
 
     # -- keys ---------------------------------------------------------------------------------------------------
 

@@ -63,7 +63,9 @@ class PinList(ItemList):
         self.ids, self.known, self._asked = ids, known, None
         self.marked.intersection_update(ids)
         self.item_count = len(ids)
-        if here is not None and (not ids or self.ids[self.validate_cursor(self.cursor)] != here):
+        if self.cursor == 0 and self.has_focus and not self.marked:
+            pass  # who stands at the top wants to see what is new
+        elif here is not None and (not ids or self.ids[self.validate_cursor(self.cursor)] != here):
             self.cursor = ids.index(here) if here in ids else self.validate_cursor(self.cursor)
         self.measure()
         self.post_message(self.Loaded(self))

@@ -1,0 +1,256 @@
+"""Pins: finding, reading, naming, copying, revoking and forgetting what is pinned."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from pinui.ipfs.cid import Cid
+from pinui.sdk.errors import ProviderError
+from pinui.tui.app import Pinui
+from pinui.tui.screens.pins import PinsScreen
+from pinui.workspace import Entry, Query
+from tests.tui import scene
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+
+
+def pins_of(app: Pinui) -> PinsScreen:
+    screen = app.screen
+    assert isinstance(screen, PinsScreen)
+    return screen
+
+
+async def store(app: Pinui, *documents: Any, **names: Any) -> list[Entry]:
+    made = [await app.workspace.store(document) for document in documents]
+    return made + [await app.workspace.store(document, name=name) for name, document in names.items()]
+
+
+async def titles(app: Pinui, pilot: Pilot[None]) -> list[str]:
+    await settled(pilot)
+    pins = pins_of(app).pins
+    return [pins.known[number].title for number in pins.ids]
+
+
+async def test_what_is_stored_appears_with_its_facts_and_a_preview() -> None:
+    async with workbench() as (app, pilot):
+        entry = (await store(app, invoice={"customer": "Nordlys AS", "total": 1499.5}))[0]
+        await shows(pilot, "invoice", "json", "1 pin", "✓ verified", '"customer": "Nordlys AS"')
+        lines = text_of(app)
+        assert entry.cid[:20] in lines, "the detail shows all of the CID"
+        assert f"{entry.cid[:6]}…{entry.cid[-4:]}" in lines, "the list shows its two ends"
+
+
+async def test_slash_filters_as_you_type_and_esc_clears() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, harbour={"a": 1}, map={"b": 2}, lantern={"where": "harbour"})
+        await pilot.press("slash")
+        await paste(pilot, "harbour")
+        await shows(pilot, "2 pins with “harbour”")
+        assert "map" not in text_of(app)
+        await pilot.press("enter", "j")
+        assert pins_of(app).pins.cursor == 1, "enter keeps the filter and returns to the list"
+        await pilot.press("escape")
+        await shows(pilot, "3 pins")
+        assert app.screen.focused is pins_of(app).pins
+
+
+async def test_s_sorts_and_the_header_says_how() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, b={"x": "y" * 50}, a={"x": 1}, c={"x": "y" * 20})
+        await shows(pilot, "3 pins", "AGE ▾")
+        assert await titles(app, pilot) == ["c", "a", "b"]
+        for order, arrow in ((["b", "a", "c"], "AGE ▴"), (["a", "b", "c"], "NAME ▴"), (["b", "c", "a"], "SIZE ▾")):
+            await pilot.press("s")
+            await shows(pilot, arrow)
+            assert await titles(app, pilot) == order
+
+
+async def test_n_names_a_pin_and_esc_changes_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, {"lat": 59.91})
+        await shows(pilot, '{"lat":59.91}')
+        await pilot.press("n")
+        await shows(pilot, "A name of your own")
+        await pilot.press("escape", "n")
+        await shows(pilot, "A name of your own")
+        await paste(pilot, "the lighthouse")
+        await pilot.press("enter")
+        await shows(pilot, "the lighthouse")
+        assert [entry.name for entry in await app.workspace.history.page(Query())] == ["the lighthouse"]
+
+
+async def test_y_copies_the_original(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        cid = (await store(app, notes={"payload": "\x1b]52;evil"}))[0].cid
+        await shows(pilot, "notes")
+        link = await app.workspace.link(cid)
+        for key in ("y", "u", "g", "n", "j"):
+            await pilot.press("y")
+            await shows(pilot, "ipfs:// URI")
+            await pilot.press(key)
+            await settled(pilot)
+    assert copied[:4] == [cid, f"ipfs://{cid}", link, "notes"]
+    assert "\\u001b]52;evil" in copied[4]
+
+
+async def test_x_revokes_what_is_marked_after_a_question_that_starts_on_cancel() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, one={"n": 1}, two={"n": 2}, three={"n": 3})
+        await shows(pilot, "3 pins")
+        await pilot.press("space", "space", "x")
+        await shows(pilot, "Revoke 2 pins, 14 B in all?", "can't be undone")
+        await pilot.press("x")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert not await app.workspace.history.count(Query(revoked=True)), "enter is Cancel, x does not confirm"
+        await pilot.press("x")
+        await shows(pilot, "Revoke 2 pins")
+        await pilot.press("right", "enter")
+        await shows(pilot, "Revoked 2 pins.")
+        rows = await app.workspace.history.page(Query(revoked=True))
+        assert {entry.name for entry in rows} == {"two", "three"}
+        assert not pins_of(app).pins.marked
+        await pilot.press("z")
+        await shows(pilot, "1 pin · revoked hidden")
+
+
+async def test_the_question_tells_of_rows_that_share_the_cid() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, {"same": True}, {"same": True})
+        await shows(pilot, "2 pins")
+        await pilot.press("x")
+        await shows(pilot, "1 other row of the history")
+
+
+async def test_what_cannot_be_revoked_stays_marked_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        _, bad = await store(app, good={"n": 1}, bad={"n": 2})
+        revoke = app.workspace.revoke
+
+        async def stubborn(cid: str) -> Any:
+            if cid == bad.cid:
+                raise ProviderError("This pin is held by a policy", status=403)
+            return await revoke(cid)
+
+        monkeypatch.setattr(app.workspace, "revoke", stubborn)
+        await shows(pilot, "2 pins")
+        await pilot.press("a", "x")
+        await shows(pilot, "Revoke 2 pins")
+        await pilot.press("R")
+        await shows(pilot, "Revoked 1 pin.", "This pin is held by a policy")
+        await until(pilot, lambda: pins_of(app).pins.marked == {bad.id})
+        assert pins_of(app).pins.failed[bad.id].startswith("This pin is held by a policy")
+
+
+async def test_a_revoked_pin_can_be_forgotten() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, gone={"n": 1}, kept={"n": 2})
+        await shows(pilot, "2 pins")
+        await pilot.press("delete")
+        await shows(pilot, "Forget 1 row of the history?")
+        await pilot.press("R")
+        await shows(pilot, "1 pin")
+        assert await titles(app, pilot) == ["gone"]
+
+
+async def test_previews_of_text_pictures_bytes_and_nothing(tmp_path: Path) -> None:
+    async with workbench() as (app, pilot):
+        for name, data, words in (
+            ("notes.md", b"# Notes\nthe boat leaves at six", "the boat leaves at six"),
+            ("sunset.png", scene.picture(), "96 × 64 pixels"),
+            ("blob.bin", bytes(range(256)), "000000  00 01 02 03"),
+            ("void", b"", "empty"),
+            ("data.json", b'{"deep": [1, 2]}', '"deep": ['),
+        ):
+            path = tmp_path / name
+            path.write_bytes(data)
+            await app.workspace.upload(path)
+            await pilot.press("g")
+            await shows(pilot, name, words)
+
+
+async def test_a_small_terminal_reads_the_detail_over_the_list() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await store(app, invoice={"customer": "Nordlys AS"})
+        await shows(pilot, "invoice", " j ")
+        assert "Nordlys" not in text_of(app)
+        await pilot.press("enter")
+        await shows(pilot, "Nordlys AS", "esc back to the list")
+        await pilot.press("escape")
+        await shows(pilot, "1 pin")
+        assert "Nordlys" not in text_of(app)
+
+
+async def test_the_cursor_stays_on_its_pin_while_others_arrive() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, first={"n": 1}, second={"n": 2})
+        await shows(pilot, "2 pins")
+        await pilot.press("j")
+        await store(app, third={"n": 3})
+        await shows(pilot, "3 pins")
+        current = pins_of(app).pins.current
+        assert current is not None
+        assert current.name == "first"
+
+
+async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
+    async with workbench() as (app, pilot):
+        history = app.workspace.history
+        lines = app.workspace.paths.config.parent / "many.jsonl"
+
+        def row(number: int) -> str:
+            cid = Cid.from_bytes(bytes((1, 0x55, 0x12, 0x20)) + hashlib.sha256(bytes(number)).digest())
+            name = f"file-{number:05}"
+            return json.dumps({"cid": str(cid), "size": 1, "kind": "file", "timestamp": number, "name": name})
+
+        lines.write_text("\n".join(map(row, range(10_000))))
+        report = await history.import_lines(lines)
+        assert report.added == 10_000
+        await shows(pilot, "10,000 pins", "file-09999")
+        await pilot.press("G")
+        await shows(pilot, "file-00000")
+        await pilot.press("k", "pageup", "ctrl+b", "j")
+        await pilot.press("g")
+        await shows(pilot, "file-09999")
+        await pilot.click("#pins", offset=(10, 6))
+        assert pins_of(app).pins.cursor == 5 - pins_of(app).pins.header_height
+        await pilot.press("slash")
+        await paste(pilot, "file-04242")
+        await shows(pilot, "1 pin with")
+
+
+async def test_a_folder_can_be_walked_into(tmp_path: Path) -> None:
+    folder = tmp_path / "trip"
+    (folder / "maps").mkdir(parents=True)
+    (folder / "maps" / "north.txt").write_text("go north")
+    (folder / "list.txt").write_text("lantern")
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(folder)
+        await shows(pilot, "trip", "list.txt", "maps/")
+        await pilot.press("enter", "j", "enter")
+        await shows(pilot, "north.txt")
+        await pilot.press("enter")
+        await shows(pilot, "go north")
+        await pilot.press("backspace", "backspace")
+        await shows(pilot, "list.txt")
+
+
+async def test_a_dead_service_is_told_and_survived() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, kept={"n": 1})
+        await shows(pilot, "kept")
+        connection = app.workspace._connection
+        assert connection is not None
+        await connection.client.aclose()
+        await pilot.press("x")
+        await shows(pilot, "Revoke this pin")
+        await pilot.press("R")
+        await shows(pilot, "Not revoked:")
+        assert app.is_running

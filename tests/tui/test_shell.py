@@ -1,0 +1,175 @@
+"""The shell: places, keys, footer, palette, help, themes, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pinui.tui.app import make_app, run
+from pinui.tui.screens.json import JsonScreen
+from pinui.tui.widgets.top_bar import TopBar
+from pinui.workspace import ConfigError, UnknownProfile
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+
+
+def footer(app: object) -> str:
+    return text_of(app).splitlines()[-1]
+
+
+async def test_the_first_start_welcomes_once() -> None:
+    async with workbench(welcome=True) as (app, pilot):
+        await shows(pilot, "Welcome to pinui.", "What you store is public.")
+        await pilot.press("enter")
+        await shows(pilot, "Nothing is pinned yet.")
+        await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
+    async with workbench(welcome=True) as (app, pilot):
+        await shows(pilot, "Nothing is pinned yet.")
+        assert "Welcome" not in text_of(app)
+
+
+async def test_s_on_the_welcome_screen_sets_up_a_service() -> None:
+    async with workbench(welcome=True) as (_app, pilot):
+        await shows(pilot, "Welcome")
+        await pilot.press("s")
+        await shows(pilot, "Where should your pins live?")
+
+
+async def test_digits_go_to_the_five_places_and_alt_digits_do_from_a_field() -> None:
+    async with workbench() as (app, pilot):
+        for digit, mode in zip("23451", ("json", "files", "messages", "connection", "pins"), strict=True):
+            await pilot.press(digit)
+            assert app.current_mode == mode
+        await pilot.press("2", "i", "5", "q")
+        screen = app.screen
+        assert isinstance(screen, JsonScreen)
+        assert screen.editor.text == "5q", "in a field letters and digits are text"
+        await pilot.press("alt+1")
+        assert app.current_mode == "pins"
+        await pilot.press("2")
+        assert app.screen is screen
+        assert screen.editor.text == "5q", "a place is as it was left"
+
+
+async def test_the_footer_shows_only_keys_that_work() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2")
+        await shows(pilot, "enter edit")
+        assert "q quit" in footer(app)
+        await pilot.press("enter")
+        await shows(pilot, "esc leave the field")
+        line = footer(app)
+        assert "F5 store" in line
+        assert "F1 help" in line
+        assert "enter edit" not in line
+        assert " q quit" not in line, "q is typed in a field"
+        await pilot.press("escape")
+        await shows(pilot, "enter edit")
+        assert "leave the field" not in footer(app)
+
+
+async def test_a_click_in_the_bars_does_what_it_says() -> None:
+    async with workbench() as (app, pilot):
+        x = text_of(app).splitlines()[0].index("3 Files")
+        await pilot.click(TopBar, offset=(x, 0))
+        assert app.current_mode == "files"
+        last = app.size.height - 1
+        await pilot.click(offset=(text_of(app).splitlines()[-1].index("? help"), last))
+        await shows(pilot, "Your own files.")
+
+
+async def test_the_palette_finds_actions_of_other_places_and_profiles() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("ctrl+p")
+        await shows(pilot, "Pins: filter")
+        await paste(pilot, "new recipient")
+        await shows(pilot, "Messages: Recipients: new recipient")
+        await pilot.press("enter")
+        await shows(pilot, "Whom do you want to write to?")
+        assert app.current_mode == "messages"
+        await pilot.press("escape", "ctrl+p")
+        await paste(pilot, "profile pinata")
+        await shows(pilot, "Use the profile pinata")
+
+
+async def test_help_explains_what_has_the_focus() -> None:
+    async with workbench(size=(100, 40)) as (_app, pilot):
+        await pilot.press("question_mark")
+        await shows(pilot, "Everything you stored with this profile", "Mark this pin")
+        await pilot.press("escape", "2", "i", "f1")
+        await shows(pilot, "Write or load a JSON document", "F5")
+
+
+async def test_a_theme_is_remembered() -> None:
+    async with workbench() as (app, pilot):
+        app.theme = "pinui-light"
+        await until(pilot, lambda: app.workspace.profiles.setting("theme") == "pinui-light")
+    async with workbench(welcome=True) as (app, _pilot):
+        assert app.theme == "pinui-light"
+
+
+@pytest.mark.parametrize("size", [(59, 20), (80, 15)])
+async def test_a_tiny_terminal_gets_a_sentence(size: tuple[int, int]) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.resize_terminal(*size)
+        await shows(pilot, "at least 60×16")
+        await pilot.resize_terminal(80, 24)
+        await shows(pilot, "Nothing is pinned yet.")
+        assert app.is_running
+
+
+async def test_q_leaves_at_once_when_nothing_runs() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, "the end")
+    assert app.return_code == 0
+
+
+async def test_leaving_asks_while_a_transfer_runs() -> None:
+    async with workbench() as (app, pilot):
+        waiting = asyncio.Event()
+
+        async def slow(*_: object, **__: object) -> None:
+            await waiting.wait()
+
+        app.workspace.upload = slow  # type: ignore[method-assign,assignment]
+        app.workspace.transfers.upload(app.workspace.paths.config)
+        await pilot.press("q")
+        await shows(pilot, "1 transfer is not done.")
+        await pilot.press("q", "enter")
+        await settled(pilot)
+        assert app.is_running, "the dialog starts on Cancel, and the key that opened it does not confirm"
+        await pilot.press("q")
+        await shows(pilot, "1 transfer is not done.")
+        await pilot.press("R")
+        await until(pilot, lambda: not app.is_running, "the end")
+    assert app.return_code == 0
+
+
+async def test_a_crash_is_not_exit_code_0() -> None:
+    app = make_app()
+    with pytest.raises(ZeroDivisionError):
+        async with app.run_test() as pilot:
+
+            def crash() -> None:
+                raise ZeroDivisionError
+
+            app.call_later(crash)
+            await pilot.pause()
+            await until(pilot, lambda: not app.is_running)
+    assert app.return_code == 1
+
+
+def test_broken_settings_are_reported_before_the_screen_is_taken(own_home: Path) -> None:
+    own_home.mkdir()
+    config = own_home / "config.toml"
+    config.write_text("profile = [broken")
+    with pytest.raises(ConfigError, match="line 1, column 12"):
+        run(None)
+    assert config.read_text() == "profile = [broken"
+
+
+def test_a_profile_that_is_not_there_is_reported_before_the_screen_is_taken() -> None:
+    with pytest.raises(UnknownProfile, match="nowhere"):
+        run("nowhere")
