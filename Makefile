@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,pinui/sdk/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/ranges.py,pinui/sdk/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/wire.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format bench screenshots lock clean
+.PHONY: help setup run test test-slow lint format bench faults screenshots lock clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,11 @@ format: $(READY)  ## Put the code in house style
 
 bench: $(READY)  ## Measure speed and memory beside peers, as ratios
 	$(BIN)/python -m tests.bench $(ARGS)
+
+SEED ?= 1
+COUNT ?= 400
+faults: $(READY)  ## Replay a storm of network faults: make faults SEED=7 COUNT=500
+	$(BIN)/python -m tests.faults.storm --seed $(SEED) --count $(COUNT)
 
 screenshots: $(READY)  ## Draw screenshots/ anew from the tests' pilots
 	$(BIN)/python -m tests.tui.screenshots

@@ -185,7 +185,7 @@ class CarSink:
         if self._inner is not None:
             self._inner.restart()
         if self._folder is not None:
-            self._folder.discard()
+            self._folder.restart()
 
     def _new_verifier(self, content_type: str) -> CarVerifier:
         return CarVerifier(self._root, self._path, deep=self._deep, repeats="dups=n" not in content_type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import threading
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -27,9 +28,16 @@ class FolderWriter:
         self._temporary: Path | None = None
         self._file: BinaryIO | None = None
         self._done = 0
+        self._lock = threading.Lock()
+        self._abandoned = False
 
     def take(self, events: Iterable[Event]) -> None:
         """Write what the events tell of."""
+        with self._lock:
+            if not self._abandoned:
+                self._take(events)
+
+    def _take(self, events: Iterable[Event]) -> None:
         for event in events:
             match event:
                 case FolderStart(path=path):
@@ -59,15 +67,21 @@ class FolderWriter:
         sync_folder(final.parent)
         return final
 
+    def restart(self) -> None:
+        """Remove what was written, to begin anew."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            if self._temporary is not None:
+                shutil.rmtree(self._temporary, ignore_errors=True)
+                self._temporary = None
+            self._done = 0
+
     def discard(self) -> None:
-        """Remove what was written."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-            self._temporary = None
-        self._done = 0
+        """Remove what was written, for good. A thread that is still at work here is waited for."""
+        self._abandoned = True
+        self.restart()
 
     def _final(self) -> Path:
         return self._to / self._name if self._to.is_dir() else self._to

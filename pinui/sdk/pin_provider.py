@@ -191,8 +191,8 @@ class PinProvider:
                 on_verdict(result.verification)
             return await (asyncio.to_thread(folder.commit) if result.is_folder else file.commit())
         finally:
-            file.discard()
-            folder.discard()
+            # Shielded: a second cancel doesn't keep the temporary file from being removed.
+            await asyncio.shield(asyncio.to_thread(_discard, file, folder))
 
     async def peek(self, cid: str, limit: int) -> Peek:
         """The first bytes of some content, its type and size, or a folder's listing: enough to show what it is."""
@@ -257,6 +257,11 @@ class PinProvider:
         if isinstance(result, Rejection):
             return wire.provider_error(result, now=self._clock.now(), gateway=gateway)
         return wire.network_error(result)
+
+
+def _discard(file: FileSink, folder: FolderWriter) -> None:
+    file.discard()
+    folder.discard()
 
 
 def json_text(data: Any) -> str:

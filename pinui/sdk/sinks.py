@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -86,6 +87,8 @@ class FileSink:
         self._done = 0
         self._total: int | None = None
         self._etag: str | None = None
+        self._lock = threading.Lock()
+        self._abandoned = False
 
     @property
     def full(self) -> bool:
@@ -128,16 +131,23 @@ class FileSink:
         return await asyncio.to_thread(self._commit)
 
     def discard(self) -> None:
-        """Remove what was written. Quick and without waiting, so that it also works while being cancelled."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-        if self._temporary is not None:
-            with suppress(OSError):
-                self._temporary.unlink()
-            self._temporary = None
+        """Remove what was written. A cancelled download may still have a thread at work here: it is waited for."""
+        self._abandoned = True
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            if self._temporary is not None:
+                with suppress(OSError):
+                    self._temporary.unlink()
+                self._temporary = None
 
     def _prepare(self, head: Head, offset: int) -> None:
+        with self._lock:
+            if not self._abandoned:
+                self._open(head, offset)
+
+    def _open(self, head: Head, offset: int) -> None:
         if self._file is None:
             self._final = self._to / name_of_reply(head, self._fallback_name) if self._to.is_dir() else self._to
             if self._final.is_dir():
@@ -153,24 +163,29 @@ class FileSink:
             self._file.truncate()
 
     def _flush(self) -> None:
-        if self._file is None:
-            return  # discarded while this was waiting for its thread
-        for piece in self._buffer:
-            view = memoryview(piece)
-            while view:
-                view = view[self._file.write(view) :]
-        self._buffer.clear()
-        self._buffered = 0
+        with self._lock:
+            if self._file is None:
+                return  # discarded while this was waiting for its thread
+            for piece in self._buffer:
+                view = memoryview(piece)
+                while view:
+                    view = view[self._file.write(view) :]
+            self._buffer.clear()
+            self._buffered = 0
 
     def _commit(self) -> Path:
         self._flush()
-        if self._file is None or self._temporary is None:
-            raise AssertionError("commit without a body")
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._file = None
-        self._temporary.replace(self._final)
-        self._temporary = None
+        # The slow part, without the lock: who cancels now doesn't wait for the disk.
+        if self._file is not None:
+            with suppress(ValueError):  # closed by a discard in between, which is noticed below
+                os.fsync(self._file.fileno())
+        with self._lock:
+            if self._file is None or self._temporary is None:
+                raise AssertionError("commit of a download that was discarded")
+            self._file.close()
+            self._file = None
+            self._temporary.replace(self._final)
+            self._temporary = None
         sync_folder(self._final.parent)
         return self._final
 
