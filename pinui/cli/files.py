@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import sys
@@ -130,12 +129,14 @@ def download(options: Namespace, console: Console) -> int:
         raise VerbError(f"{to.parent} is no folder.")
 
     async def work(workspace: Workspace) -> Path:
-        return await _download(workspace, console, options.cid, to, overwrite=options.force)
+        title = await workspace.name_for(options.cid)
+        return await _download(workspace, console, options.cid, to, overwrite=options.force, title=title)
 
     try:
         path = run(options, work)
     except AlreadyExists as error:
-        raise VerbError(str(error), hint="Add --force to overwrite it, or -o to choose another name.") from None
+        hint = "Add --force to overwrite it, or choose another name with -o." if error.is_file else error.hint
+        raise VerbError(str(error), hint=hint) from None
     if console.as_json:
         size = path.stat().st_size if path.is_file() else None
         console.out_json({"cid": options.cid, "path": str(path)} | ({} if size is None else {"size": size}))
@@ -169,8 +170,6 @@ def _download_to_stdout(options: Namespace, console: Console) -> int:
 
 async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Path:
     await workspace.connect()
-    if await asyncio.to_thread(to.is_dir):
-        to = to / await workspace.name_for(address)
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:

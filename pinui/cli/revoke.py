@@ -25,7 +25,8 @@ def revoke(options: Namespace, console: Console) -> int:
         if from_stdin or not sys.stdin.isatty():
             raise UsageError("There is nobody to ask whether to revoke.", hint="Add --yes if you are sure.")
         what = cids[0] if len(cids) == 1 else f"{len(cids)} CIDs"
-        if not console.confirm(f"Take the pin of {what} away? Copies elsewhere may live on."):
+        console.say("The service lets go of it; copies elsewhere may live on.")
+        if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
             return 1
     failed = run(options, lambda workspace: _revoke_all(workspace, console, cids))

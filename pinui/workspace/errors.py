@@ -38,7 +38,11 @@ class NoToken(WorkspaceError):
 
 
 class AlreadyExists(WorkspaceError, FileExistsError):
-    """A file that is in the way and may not be overwritten."""
+    """A file that is in the way and may not be overwritten; or a folder, which never is."""
+
+    def __init__(self, message: str, *, hint: str | None = None, is_file: bool = True) -> None:
+        super().__init__(message, hint=hint)
+        self.is_file = is_file
 
     def __str__(self) -> str:
         return str(self.args[0])  # OSError would write an errno

@@ -178,6 +178,9 @@ class Workspace:
         """Write what an address names to a file or folder, which appears when it is whole."""
         if await asyncio.to_thread(to.is_dir):
             to = to / await self.name_for(address)
+            if await asyncio.to_thread(to.is_dir):
+                hint = "Choose another name, or move it away."
+                raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
         if not overwrite and await asyncio.to_thread(to.exists):
             raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
         client = await self.connect()

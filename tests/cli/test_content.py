@@ -82,6 +82,12 @@ def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) ->
     assert (here / "copy.png").read_bytes() == (here / "cat.png").read_bytes()
     assert run("download", f"{folder}/deep/b.txt").line == "b.txt"
     assert (here / "b.txt").read_text() == "two\n"
+    in_the_way = run("download", folder)
+    assert (in_the_way.code, in_the_way.out) == (1, "")
+    assert "The folder notes is in the way" in in_the_way.err
+    assert run("download", folder, "-o", "copy").line == "copy"
+    files = {path.relative_to(here / "copy").as_posix(): path.read_text() for path in (here / "copy").rglob("*.txt")}
+    assert files == {"a.txt": "one\n", "deep/b.txt": "two\n"}
 
 
 def test_each_file_by_itself(call: Run, here: Path) -> None:

@@ -17,6 +17,8 @@ from tests.real.keyring_session import KeyringSession, need_keyring_programs
 
 pytestmark = pytest.mark.real
 
+PINUI = str(Path(sys.executable).with_name("pinui"))
+
 # One step on the credentials of the profile “work”, in a process of its own.
 STEP = """
 import asyncio, json, sys
@@ -152,6 +154,37 @@ def test_a_keyring_that_was_switched_off_stays_off(session: KeyringSession) -> N
     session.start_keyring()
     environment = session.environment | {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
     assert_session_only(environment, "switched off")
+
+
+def test_the_command_keeps_a_token_in_the_keyring_and_uses_it_in_later_runs(session: KeyringSession) -> None:
+    session.start_keyring()
+
+    def pinui(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).with_name("pinui")), *arguments]
+        return subprocess.run(
+            command, env=session.environment, capture_output=True, text=True, input=stdin, check=False
+        )
+
+    node = [str(Path(sys.executable).with_name("pinui")), "node", "--json", "--token", "canary-token"]
+    with subprocess.Popen(
+        [*node, "--data", str(session.folder / "service")],
+        env=session.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as service:
+        assert service.stdout is not None
+        urls = json.loads(service.stdout.readline())
+        where = ("--api-url", urls["api_url"], "--gateway-url", urls["gateway_url"])
+        added = pinui("profile", "add", "work", *where, stdin="canary-token\n")
+        assert "Its token is in the keyring (SecretService)." in added.stderr
+        stored = pinui("--profile", "work", "store", "[1]")
+        assert (stored.returncode, stored.stderr) == (0, "")
+        assert "in the keyring" in pinui("--profile", "work", "info").stdout
+        pinui("profile", "remove", "work")
+        pinui("profile", "add", "work", *where, "--no-test", stdin="\n")
+        service.terminate()
+    assert step(session.environment, "read") == [None, "none", None]
 
 
 def assert_session_only(environment: dict[str, str], words: str) -> None:
