@@ -20,7 +20,7 @@ from pinui.ipfs.multihash import Bytes
 from pinui.ipfs.unixfs import FilePiece, Symlink
 from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition, is_known, wanted
 from pinui.node.errors import ApiError
-from pinui.node.listing import folder_page
+from pinui.node.listing import describe, folder_page
 from pinui.node.media import SNIFFED, content_type
 from pinui.node.store import BlockReader, PinStore
 from pinui.node.workers import Workers
@@ -129,14 +129,19 @@ class Gateway:
         if index is not None:
             piece = await self._workers.run(load, index, target.blocks)
             if isinstance(piece, FilePiece):
-                page = Target(target.root, (*target.path, "index.html"), index, target.blocks)
-                return await self._file(request, page, piece.size)
-        entries = await self._workers.run(lambda: list(list_folder(target.cid, target.blocks)))
-        headers = _headers(target, "text/html; charset=utf-8", ".page")
+                shown = Target(target.root, (*target.path, "index.html"), index, target.blocks)
+                return await self._file(request, shown, piece.size)
+
+        def draw() -> bytes:
+            rows = describe(list_folder(target.cid, target.blocks), target.blocks)
+            pin = self._store.index.pinned(str(target.root))
+            return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
+
+        page = await self._workers.run(draw)
+        headers = _headers(target, "text/html; charset=utf-8", f".page.{hashlib.sha256(page).hexdigest()[:16]}")
         headers["Cache-Control"] = "no-cache"  # the page is ours and may change with the program
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
-        page = await self._workers.run(folder_page, target.root, target.path, target.cid, entries)
-        return await self._send(request, headers, [page.encode()])
+        return await self._send(request, headers, [page])
 
     async def _file(self, request: web.BaseRequest, target: Target, size: int) -> web.StreamResponse:
         beginning = await self._workers.run(lambda: b"".join(read_file(target.cid, target.blocks, 0, SNIFFED)))

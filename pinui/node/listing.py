@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link
+from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.exporter import BlockLookup, load
+from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 
-__all__ = ["folder_page", "human_size"]
+__all__ = ["Row", "describe", "folder_page", "human_size"]
+
+# Each entry that is looked at costs a read.
+LOOKED_AT = 1000
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #6b7686; --line: #e3e7ed; --paper: #fff; --accent: #0b6e63 }
@@ -24,40 +32,68 @@ th { text-align: left; font-weight: 500; color: var(--soft); font-size: .8rem }
 td, th { border-bottom: 1px solid var(--line); padding: .45rem .8rem .45rem 0; vertical-align: baseline }
 td:first-child { overflow-wrap: anywhere }
 .size { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
-.cid, h1 a, p { font-family: ui-monospace, monospace } .cid { font-size: .75rem; color: var(--soft) }
+.cid, code { font-family: ui-monospace, monospace } .cid { font-size: .75rem; color: var(--soft) }
 .cid a { color: inherit } .cid { max-width: 16rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 """
 
 
-def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, entries: list[Link]) -> str:
-    """The whole page."""
-    crumbs = [f'<a href="/ipfs/{root}/">{root}</a>']
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry of the folder, as far as it is known."""
+
+    name: str
+    cid: Cid
+    size: int | None
+    is_folder: bool = False
+
+
+def describe(entries: Iterable[Link], lookup: BlockLookup) -> list[Row]:
+    """Kind and size of each entry; of very many, only what the folder itself says."""
+    rows: list[Row] = []
+    for number, link in enumerate(entries):
+        name, size = link.name or "", link.size
+        is_folder = False
+        if number < LOOKED_AT:
+            try:
+                piece = load(link.cid, lookup)
+            except ContentAddressError:
+                pass  # it is listed all the same
+            else:
+                is_folder = isinstance(piece, (Folder, Shard))
+                size = piece.size if isinstance(piece, FilePiece) else size
+        rows.append(Row(name, link.cid, size, is_folder))
+    return sorted(rows, key=lambda row: (not row.is_folder, row.name))
+
+
+def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, title: str | None, rows: list[Row]) -> str:
+    """The whole page; `title` is what the pin is called."""
+    first = escape(title) if title else f"<code>{root}</code>"
+    crumbs = [f'<a href="/ipfs/{root}/">{first}</a>']
     for depth, name in enumerate(path, 1):
         href = "/".join(quote(part, safe="") for part in path[:depth])
         crumbs.append(f'<a href="/ipfs/{root}/{href}/">{escape(name)}</a>')
     above = '<tr><td><a href="../">..</a></td><td></td><td></td></tr>\n' if path else ""
-    rows = above + "\n".join(_row(link) for link in sorted(entries, key=lambda link: link.name or ""))
-    count = f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}"
-    title = escape(path[-1] if path else str(root))
+    lines = above + "\n".join(_line(row) for row in rows)
+    count = f"{len(rows):,} {'entry' if len(rows) == 1 else 'entries'}"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>{STYLE}</style></head>
+<title>{escape(path[-1] if path else title or str(root))}</title><style>{STYLE}</style></head>
 <body><h1>{" / ".join(crumbs)}</h1>
-<p>{count} · {cid} · <a href="/ipfs/{cid}?format=car">CAR</a></p>
+<p>{count} · <code>{cid}</code> · <a href="/ipfs/{cid}?format=car">download as CAR</a></p>
 <table><thead><tr><th>Name</th><th class="size">Size</th><th>CID</th></tr></thead>
 <tbody>
-{rows}
+{lines}
 </tbody></table></body></html>
 """
 
 
-def _row(link: Link) -> str:
-    name = link.name or ""
-    size = "" if link.size is None else human_size(link.size)
-    text = escape(name) or "(no name)"
+def _line(row: Row) -> str:
+    slash = "/" if row.is_folder else ""
+    size = "" if row.size is None else human_size(row.size)
     return (
-        f'<tr><td><a href="./{quote(name, safe="")}">{text}</a></td><td class="size">{size}</td>'
-        f'<td class="cid"><a href="/ipfs/{link.cid}" title="{link.cid}">{link.cid}</a></td></tr>'
+        f'<tr><td><a href="./{quote(row.name, safe="")}{slash}">{escape(row.name) or "(no name)"}{slash}</a></td>'
+        f'<td class="size">{size}</td>'
+        f'<td class="cid"><a href="/ipfs/{row.cid}" title="{row.cid}">{row.cid}</a></td></tr>'
     )
 
 

@@ -126,12 +126,14 @@ def test_a_folder_is_a_page_of_links(pin: Pin, anyone: httpx.Client) -> None:
     page = anyone.get(f"/ipfs/{cid}/")
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
-    assert 'href="./a.txt"' in page.text
+    assert "<title>r</title>" in page.text
+    assert '<a href="./a.txt">a.txt</a></td><td class="size">1 B</td>' in page.text
+    assert page.text.index('<a href="./sub/">sub/</a>') < page.text.index("a.txt"), "folders come first"
     assert 'href="./%3Cb%3E%26%27.txt">&lt;b&gt;&amp;&#x27;.txt' in page.text
     assert anyone.get(f"/ipfs/{cid}/%3Cb%3E%26%27.txt").content == b"c"
     inner = anyone.get(f"/ipfs/{cid}/sub", follow_redirects=True)
     assert 'href="./b.txt"' in inner.text
-    assert "683.7 KiB" in inner.text
+    assert "683.6 KiB" in inner.text
 
 
 def test_a_folder_with_an_index_shows_that(pin: Pin, anyone: httpx.Client) -> None:
