@@ -21,7 +21,7 @@ __all__ = ["retrieve", "store"]
 def store(options: Namespace, console: Console) -> int:
     """Store a JSON document and print its CID."""
     document = _read_document(options.document)
-    entry = run(options, lambda workspace: workspace.store(document, name=options.name))
+    entry = run(options, console, lambda workspace: workspace.store(document, name=options.name))
     if console.as_json:
         console.out_json(entry_object(entry, data=document))
     else:
@@ -31,7 +31,7 @@ def store(options: Namespace, console: Console) -> int:
 
 def retrieve(options: Namespace, console: Console) -> int:
     """Print a JSON document: on one line for a pipe, indented for a person."""
-    document = run(options, lambda workspace: workspace.retrieve(options.cid))
+    document = run(options, console, lambda workspace: workspace.retrieve(options.cid))
     if console.data_on_terminal and not console.as_json:
         console.out(json.dumps(document, ensure_ascii=False, indent=2))
     else:

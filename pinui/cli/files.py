@@ -37,7 +37,7 @@ def upload(options: Namespace, console: Console) -> int:
     # Read here, on the main thread, where ctrl+c ends a read that waits for a slow pipe.
     with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
         piped = _spool_stdin(Path(folder), options.name) if "-" in options.paths else None
-        done, failed = run(options, lambda workspace: _upload_all(workspace, options, console, piped))
+        done, failed = run(options, console, lambda workspace: _upload_all(workspace, options, console, piped))
     if failed and done + failed > 1:
         console.say(f"pinui: {failed} of {done + failed} could not be uploaded.")
     return 1 if failed else 0
@@ -133,7 +133,7 @@ def download(options: Namespace, console: Console) -> int:
         return await _download(workspace, console, options.cid, to, overwrite=options.force, title=title)
 
     try:
-        path = run(options, work)
+        path = run(options, console, work)
     except AlreadyExists as error:
         hint = "Add --force to overwrite it, or choose another name with -o." if error.is_file else error.hint
         raise VerbError(str(error), hint=hint) from None
@@ -149,7 +149,7 @@ def _download_to_stdout(options: Namespace, console: Console) -> int:
     """Through a file, so that a pipe never gets bytes that turn out not to be what the CID names."""
     with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
         spooled = Path(folder, "content")
-        run(options, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid))
+        run(options, console, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid))
         if spooled.is_dir():
             raise VerbError("This is a folder.", hint="Give -o a name to write it there.")
         if console.data_on_terminal:

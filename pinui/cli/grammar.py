@@ -132,7 +132,9 @@ def _add_content_verbs(verbs: _Verbs) -> None:
 def _add_own_verbs(verbs: _Verbs) -> None:
     verb = verbs.add("history", "list, export, import or forget what was stored here")
     _add_filters(verb, inherited=False)
-    verb.add_argument("--limit", type=int, metavar="N", help="at most N rows (default: 50 on a terminal, else all)")
+    verb.add_argument(
+        "--limit", type=_from_zero, metavar="N", help="at most N rows (default: 50 on a terminal, else all)"
+    )
     parts = verb.add_subparsers(dest="part", metavar="export|import|forget", title="also")
     inner = _Verbs(parts, verbs.everywhere)
     part = inner.add("history export", "write the history as JSON lines")
@@ -182,6 +184,12 @@ def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
         return int(text)
     raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 1 to 65535")
+
+
+def _from_zero(text: str) -> int:
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"“{text}” is no number from 0 on")
 
 
 def _at_least_one(text: str) -> int:

@@ -51,8 +51,6 @@ def _query(options: Namespace) -> Query:
 
 def _list(file: HistoryFile, options: Namespace, console: Console) -> int:
     query = _query(options)
-    if options.limit is not None and options.limit < 0:
-        raise UsageError("--limit takes a number from 0 on.")
     if not file.path.exists():
         console.hint("""Nothing was stored yet. Try: pinui store '{"hello":"world"}'""")
         return 0

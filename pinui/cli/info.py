@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 from pinui import __version__
 from pinui.cli.figures import iso_time
 from pinui.cli.running import run
-from pinui.workspace.credentials import ending
 from pinui.workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from pinui.cli.console import Console
-    from pinui.workspace import Credential, Workspace
+    from pinui.workspace import TestResult, Workspace
 
 __all__ = ["info", "test"]
 
 
 def test(options: Namespace, console: Console) -> int:
     """Ask the service whether it accepts the token."""
-    name, result, credential = run(options, _test)
+    name, result = run(options, console, _test)
     if console.as_json:
         report: dict[str, Any] = {"profile": name, "ok": result.ok, "milliseconds": round(result.milliseconds, 1)}
         if result.error is not None:
@@ -32,22 +31,19 @@ def test(options: Namespace, console: Console) -> int:
         console.out_json(report)
     elif result.ok:
         console.out(f"{name}: ok ({result.milliseconds:.0f} ms)")
-    if sentence := ending(credential.expires_at):
-        console.say(sentence)
     if result.error is None:
         return 0
     console.report(result.error)
     return 1
 
 
-async def _test(workspace: Workspace) -> tuple[str, Any, Credential]:
-    result = await workspace.test()
-    return workspace.profile.name, result, await workspace.credential()
+async def _test(workspace: Workspace) -> tuple[str, TestResult]:
+    return workspace.profile.name, await workspace.test()
 
 
 def info(options: Namespace, console: Console) -> int:
     """Show where things are; no secrets."""
-    report = run(options, _info)
+    report = run(options, console, _info)
     if console.as_json:
         console.out_json(report)
         return 0

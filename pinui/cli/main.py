@@ -36,6 +36,7 @@ VERBS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_missing_streams()
     if arguments in (["--version"], ["-V"]):  # before the grammar: people put this into prompts
         print(f"pinui {__version__}")
         return DONE
@@ -72,6 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.end_bars()
         console.report(error)
         return USAGE if isinstance(error, UsageError) else FAILED
+
+
+def _open_missing_streams() -> None:
+    """A service manager or `>&-` may start us without them; Python has None in their place then."""
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] – what its type does not say
+        sys.stdin = open(os.devnull)  # noqa: SIM115 – open as long as the process
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 def _open_workbench(profile: str | None) -> int:

@@ -28,7 +28,7 @@ def send(options: Namespace, console: Console) -> int:
             raise VerbError("The message on stdin is not UTF-8 text.") from None
     if not text.strip():
         raise VerbError("The message is empty.")
-    entry = run(options, lambda workspace: workspace.send(options.recipient, text))
+    entry = run(options, console, lambda workspace: workspace.send(options.recipient, text))
     if console.as_json:
         console.out_json(entry_object(entry, payload=text))
     else:
@@ -39,7 +39,7 @@ def send(options: Namespace, console: Console) -> int:
 
 def receive(options: Namespace, console: Console) -> int:
     """Print a message by its CID, and keep it in the history."""
-    entry, message = run(options, lambda workspace: workspace.receive(options.cid))
+    entry, message = run(options, console, lambda workspace: workspace.receive(options.cid))
     if console.as_json:
         console.out_json({"cid": entry.cid, **message.to_json()})
     else:

@@ -96,7 +96,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
             console.say(sentence)
 
     options.profile = None  # the draft is what counts, whichever profile is current
-    run(options, work)
+    run(options, console, work)
     console.hint(f"To use it from now on: pinui profile use {draft.name}")
     return 0
 

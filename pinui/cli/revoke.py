@@ -29,7 +29,7 @@ def revoke(options: Namespace, console: Console) -> int:
         if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
             return 1
-    failed = run(options, lambda workspace: _revoke_all(workspace, console, cids))
+    failed = run(options, console, lambda workspace: _revoke_all(workspace, console, cids))
     if failed and len(cids) > 1:
         console.say(f"pinui: {failed} of {len(cids)} could not be revoked.")
     return 1 if failed else 0

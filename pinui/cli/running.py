@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Awaitable, Callable
 
+    from pinui.cli.console import Console
     from pinui.workspace import Workspace
 
 __all__ = ["read_argument", "run"]
@@ -20,7 +22,7 @@ __all__ = ["read_argument", "run"]
 T = TypeVar("T")
 
 
-def run(options: Namespace, operation: Callable[[Workspace], Awaitable[T]]) -> T:
+def run(options: Namespace, console: Console, operation: Callable[[Workspace], Awaitable[T]]) -> T:
     """Open the workspace, do something, and close it, whatever happens."""
 
     _leave_out_httpx_command()
@@ -29,9 +31,28 @@ def run(options: Namespace, operation: Callable[[Workspace], Awaitable[T]]) -> T
         from pinui.workspace import Workspace
 
         async with await Workspace.open(profile=options.profile) as workspace:
-            return await operation(workspace)
+            workspace.subscribe(_tell_pauses(workspace, console))
+            try:
+                return await operation(workspace)
+            finally:
+                if sentence := workspace.token_ending:
+                    console.say(sentence)
 
     return asyncio.run(work())
+
+
+def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
+    """Say each pause that the service asked for, once."""
+    said: float | None = None
+
+    def tell() -> None:
+        nonlocal said
+        until = workspace.waiting_until
+        if until is not None and until != said:
+            said = until
+            console.say(f"The service asks for a pause: going on in {max(0.0, until - time.time()):.0f} s.")
+
+    return tell
 
 
 def _leave_out_httpx_command() -> None:

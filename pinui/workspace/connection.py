@@ -5,11 +5,15 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from pinui.workspace.credentials import expiry
 from pinui.workspace.errors import NoToken, WorkspaceError
 from pinui.workspace.paths import private_folder
 from pinui.workspace.profiles import ENVIRONMENT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
     from pinui.node import Node
     from pinui.sdk.client import Client
     from pinui.sdk.secret import Secret
@@ -23,8 +27,12 @@ __all__ = ["Connection"]
 class Connection:
     """A client, and what has to be closed after it."""
 
-    def __init__(self, client: Client, api_url: str, gateway_url: str, opened: AsyncExitStack) -> None:
+    def __init__(
+        self, client: Client, api_url: str, gateway_url: str, opened: AsyncExitStack, expires_at: datetime | None
+    ) -> None:
         self.client = client
+        self.expires_at = expires_at
+        """When the token in use says it ends."""
         self.api_url = api_url
         self.gateway_url = gateway_url
         self._opened = opened
@@ -38,19 +46,23 @@ class Connection:
         *,
         secret: Secret | None = None,
         retries: int | None = None,
+        on_wait: Callable[[float], None] | None = None,
     ) -> Connection:
         """Make the client of a profile; a `secret` is used instead of the stored one."""
         from pinui.sdk.client import Client
         from pinui.sdk.models import ClientConfig
 
+        expires_at: datetime | None = None
         async with AsyncExitStack() as stack:
-            settings: dict[str, Any] = {} if retries is None else {"retries": retries}
+            settings: dict[str, Any] = {"on_wait": on_wait} | ({} if retries is None else {"retries": retries})
             if profile.preset == "local":
                 node = await stack.enter_async_context(_node(paths))
                 settings |= {"provider_token": node.token, "pin_api_url": node.api_url}
                 settings["gateway_url"] = profile.gateway_url or node.gateway_url
             else:
-                settings["provider_token"] = secret or await _token(profile, credentials)
+                token = secret or await _token(profile, credentials)
+                expires_at = expiry(token)
+                settings["provider_token"] = token
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
                 settings |= {"dialect": profile.dialect, "gateways": profile.gateways}
                 if profile.gateway_key:
@@ -60,7 +72,7 @@ class Connection:
             except ValueError as error:
                 raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {error}.") from error
             client = await stack.enter_async_context(await Client.init(config))
-            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all())
+            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at)
         raise AssertionError  # the stack swallows nothing
 
     async def aclose(self) -> None:

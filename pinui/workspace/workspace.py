@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.workspace.connection import Connection
-from pinui.workspace.credentials import Credentials
+from pinui.workspace.credentials import Credentials, ending
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotRecorded, WorkspaceError
 from pinui.workspace.history import History
 from pinui.workspace.models import Credential, DirEntry, Preview, RevokeResult, Status, TestResult, Totals
@@ -47,6 +47,8 @@ class Workspace:
         self.history = History(paths.history, changed=self._tell, profile=self.profile.name)
         self.transfers = Transfers(self, self._tell)
         self.status = Status("unknown", "Nothing was asked of the service yet.", time.time())
+        self.waiting_until: float | None = None
+        """Set while a service that was asked too often is given its pause: when the next try comes."""
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self._subscribers: list[Callable[[], None]] = []
@@ -130,6 +132,11 @@ class Workspace:
         if self.profile.name == ENVIRONMENT and not os.environ.get("PINUI_TOKEN"):
             return Credential(None, "none")
         return await self.credentials.read(self.profile.name)
+
+    @property
+    def token_ending(self) -> str | None:
+        """A sentence, if the token in use has ended or is about to."""
+        return ending(self._connection.expires_at) if self._connection is not None else None
 
     async def totals(self) -> Totals | None:
         """What the account holds, where the service tells."""
@@ -272,7 +279,9 @@ class Workspace:
         async with self._connecting:
             if self._connection is None:
                 try:
-                    self._connection = await Connection.make(self.profile, self.paths, self.credentials)
+                    self._connection = await Connection.make(
+                        self.profile, self.paths, self.credentials, on_wait=self._wait
+                    )
                 except Exception as error:
                     self._set_status("failed", sentence_for(error)[0])
                     raise
@@ -333,7 +342,12 @@ class Workspace:
     def _row(self, cid: str, timestamp: int, size: int, kind: Kind, direction: Direction, **more: str | None) -> Entry:
         return Entry(0, cid, timestamp, size, kind, direction, self.profile.name, **more)  # pyright: ignore[reportArgumentType] – the optional text fields
 
+    def _wait(self, seconds: float) -> None:
+        self.waiting_until = time.time() + seconds
+        self._tell()
+
     def _set_status(self, state: Any, sentence: str) -> None:
+        self.waiting_until = None
         self.status = Status(state, sentence, time.time())
         self._tell()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +110,21 @@ def test_the_environment_is_a_profile_by_itself(call: Run, service: dict[str, st
     cid = call("store", "[]", PINUI_TOKEN=CANARY, **variables).line
     assert call("retrieve", cid, PINUI_TOKEN=CANARY, **variables).out == "[]\n"
     assert call("history").out.split("\t")[5] == "environment"
+
+
+def test_a_token_about_to_end_is_said_so(call: Run, environment: dict[str, str], tmp_path: Path) -> None:
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 5 * 3600}).encode()).decode()
+    jwt = f"e30.{claims.rstrip('=')}.sig"
+    command = [PINUI, "node", "--json", "--data", str(tmp_path / "service"), "--token", jwt]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        api_url = json.loads(process.stdout.readline())["api_url"]
+        ran = call("test", PINUI_API_URL=api_url, PINUI_TOKEN=jwt)
+        process.terminate()
+    assert ran.code == 0
+    assert re.search(r"This token ends in [45] h", ran.err)
 
 
 def test_a_wrong_token_is_told_apart_from_no_network(call: Run, service: dict[str, str]) -> None:
