@@ -74,4 +74,5 @@ async def pump(request: web.BaseRequest, workers: Workers, take: Callable[[Seque
         await workers.run(take, batch)
     finally:
         if working is not None:
-            await asyncio.wait([working])
+            # Something else has failed first; what this one says is no news.
+            await asyncio.gather(working, return_exceptions=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import shlex
 import signal
@@ -36,6 +37,7 @@ def run(
 
     show = _json_line if as_json else _text_line
     node = Node(data_dir, port=port or 0, token=token or None, rate_limit=rate_limit or None, on_request=_logger(show))
+    logging.getLogger("pinui.node").addHandler(logging.StreamHandler())
     try:
         node.start()
     except NodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from itertools import chain, islice
 from urllib.parse import quote, unquote
@@ -191,10 +191,12 @@ class Gateway:
         response.content_length = size
         await response.prepare(request)
         if request.method == "GET":
-            async for batch in self._workers.ahead(content):
-                for piece in batch:
-                    async with asyncio.timeout(STALLED):
-                        await response.write(piece)
+            # Closed at once if the client goes: no thread may read when the files are closed below.
+            async with aclosing(self._workers.ahead(content)) as batches:
+                async for batch in batches:
+                    for piece in batch:
+                        async with asyncio.timeout(STALLED):
+                            await response.write(piece)
         request[SENT] = status  # a client that has every byte may go before the formalities are over
         await response.write_eof()
         return response

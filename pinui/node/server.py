@@ -6,6 +6,7 @@ import asyncio
 import errno
 import logging
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ GRACE = 0.1
 # No answer, but a line in the log all the same: the client went away before the end.
 BROKEN_OFF = 499
 log = logging.getLogger("pinui.node")
+log.addHandler(logging.NullHandler())  # an application that embeds the node decides what is shown, and where
 
 
 class NodeError(Exception):
@@ -93,7 +95,15 @@ class Node:
         return self._token
 
     async def __aenter__(self) -> Node:
-        await asyncio.to_thread(self.start)
+        starting = asyncio.ensure_future(asyncio.to_thread(self.start))
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # A thread can't be cancelled: it is let start, and then stopped.
+            with suppress(Exception):
+                await starting
+            await asyncio.to_thread(self.stop)
+            raise
         return self
 
     async def __aexit__(
@@ -129,12 +139,14 @@ class Node:
     async def _serve(self, ready: Future[None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
+            self._token = self._token or read_token(self.data_dir)
             store = PinStore(self.data_dir)
         except OSError as error:
             raise NodeError(f"The folder {self.data_dir} can't be used: {error.strerror}.") from error
+        except sqlite3.Error as error:
+            raise NodeError(f"The index in {self.data_dir} can't be used: {error}.") from error
         workers = Workers()
         try:
-            self._token = self._token or read_token(self.data_dir)
             listener = self._listen()
             server = LimitedServer(self._handler(store, workers))
             runner = web.ServerRunner(server, shutdown_timeout=GRACE)

@@ -12,6 +12,7 @@ __all__ = ["read_port", "read_token", "remember_port"]
 
 def read_token(folder: Path) -> str:
     """The folder's token, which whoever comes first makes; only its owner can read it."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _agree(folder / "token", f"pinui_{secrets.token_urlsafe(32)}")
 
 

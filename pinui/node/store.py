@@ -64,15 +64,19 @@ class PinStore:
         self._drafts = folder / "drafts"
         for needed in (folder, self._pins, self._drafts):
             needed.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = FolderLock.take(self._drafts)
-        self._index = Index(folder / "index.db")
-        with contextlib.suppress(OSError):
-            (folder / "index.db").chmod(0o600)
         self._numbers = 0
         self._queue: list[_Job] = []
         self._queue_lock = threading.Lock()
         self._turn = threading.Lock()
-        self._clean_up()
+        self._lock = FolderLock.take(self._drafts)
+        try:
+            self._index = Index(folder / "index.db")
+            with contextlib.suppress(OSError):
+                (folder / "index.db").chmod(0o600)
+            self._clean_up()
+        except BaseException:
+            self._lock.release()
+            raise
 
     @property
     def index(self) -> Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import ParamSpec, TypeVar
@@ -37,7 +37,7 @@ class Workers:
                 await future
             raise
 
-    async def ahead(self, pieces: Iterator[Bytes]) -> AsyncIterator[list[Bytes]]:
+    async def ahead(self, pieces: Iterator[Bytes]) -> AsyncGenerator[list[Bytes]]:
         """The pieces in batches of about a megabyte, the next read from disk while this one is sent."""
         batch = await self.run(_batch, pieces)
         while batch:

@@ -38,6 +38,25 @@ async def test_a_node_is_a_context(tmp_path: Path) -> None:
             await http.get(node.gateway_url)
 
 
+async def test_a_node_whose_start_is_cancelled_does_not_stay(tmp_path: Path) -> None:
+    for turns in range(4):
+        node = Node(tmp_path)
+        entering = asyncio.create_task(node.__aenter__())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("pinui-node")]
+
+
+def test_a_damaged_index_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "index.db").write_bytes(b"rubbish" * 1000)
+    with pytest.raises(NodeError, match=r"The index in .* can't be used"):
+        Node(tmp_path).start()
+    assert (tmp_path / "index.db").read_bytes() == b"rubbish" * 1000
+
+
 async def test_hashing_in_the_node_does_not_stall_the_callers_loop(tmp_path: Path) -> None:
     worst = 0.0
     async with Node(tmp_path) as node:

@@ -97,17 +97,53 @@ def raw_cid(data: bytes) -> str:
     return hasher.finalize()
 
 
-@pytest.mark.slow
-def test_the_hosted_services_own_sdk_works_against_the_node(node: Node, tmp_path: Path) -> None:
+def npm_project(folder: Path, *packages: str) -> Path:
+    """A folder with these packages installed."""
     if shutil.which("npm") is None or shutil.which("node") is None:
         pytest.skip("Node.js is not here: install nodejs and npm to see this test")
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "package.json").write_text('{"name": "x", "private": true}')
-    install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "pinata-web3@0.5.4"]
-    installed = subprocess.run(install, cwd=project, capture_output=True, text=True, timeout=300)
+    folder.mkdir()
+    (folder / "package.json").write_text('{"name": "x", "private": true}')
+    install = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *packages]
+    installed = subprocess.run(install, cwd=folder, capture_output=True, text=True, timeout=300)
     if installed.returncode:
-        pytest.skip(f"npm could not install pinata-web3: {installed.stderr.strip()[:200]}")
+        pytest.skip(f"npm could not install {packages[0]}: {installed.stderr.strip()[:200]}")
+    return folder
+
+
+READ_CAR = """
+import { createReadStream } from "fs";
+import { CarBlockIterator } from "@ipld/car";
+import { sha256 } from "multiformats/hashes/sha2";
+const car = await CarBlockIterator.fromIterable(createReadStream(process.argv[2]));
+const roots = (await car.getRoots()).map(String);
+let blocks = 0, wrong = 0;
+for await (const { cid, bytes } of car) {
+  blocks += 1;
+  const digest = await sha256.digest(bytes);
+  if (Buffer.compare(digest.bytes, cid.multihash.bytes)) wrong += 1;
+}
+console.log(JSON.stringify({ roots, blocks, wrong }));
+"""
+
+
+@pytest.mark.slow
+def test_javascripts_reader_accepts_the_cars_of_pins(node: Node, curl, tmp_path: Path) -> None:
+    project = npm_project(tmp_path / "project", "@ipld/car@5", "multiformats@13")
+    (project / "read.mjs").write_text(READ_CAR)
+    (tmp_path / "data.bin").write_bytes(os.urandom(1_000_000))
+    form = ["-F", f"file=@{tmp_path / 'data.bin'};filename=d/data.bin", "-F", "file=@/dev/null;filename=d/empty"]
+    cid = json.loads(curl(f"{node.api_url}/pinning/pinFileToIPFS", *form))["IpfsHash"]
+    [pinned] = (node.data_dir / "pins").iterdir()
+    served = tmp_path / "served.car"
+    curl("-o", str(served), f"{node.gateway_url}/{cid}?format=car")
+    for path in (pinned, served):
+        done = subprocess.run(["node", "read.mjs", str(path)], cwd=project, capture_output=True, text=True, timeout=60)
+        assert json.loads(done.stdout) == {"roots": [cid], "blocks": 7, "wrong": 0}, done.stderr
+
+
+@pytest.mark.slow
+def test_the_hosted_services_own_sdk_works_against_the_node(node: Node, tmp_path: Path) -> None:
+    project = npm_project(tmp_path / "project", "pinata-web3@0.5.4")
     script = project / "script.mjs"
     script.write_bytes(Path(__file__).with_name("pinata_web3.mjs").read_bytes())
     command = ["node", str(script), node.api_url, node.token]
