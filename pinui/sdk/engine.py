@@ -251,7 +251,9 @@ def _translated(url: str) -> Generator[None]:
     """Turns httpx's errors into `Broken`, a value without their tracebacks: those hold headers, and headers tokens."""
     try:
         yield
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        # httpx reads the address of a redirect even when it does not follow it; a host name that breaks the rules of
+        # international names comes out as idna's UnicodeError.
         raise Broken(_breakdown(error, url)) from None
 
 
@@ -275,7 +277,7 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown("connect", f"{host or 'The address'} can't be spoken to", final=True)
         case httpx.TimeoutException():
             return Breakdown("sent", f"{host} did not answer in time", timed_out=True)
-        case httpx.RemoteProtocolError():
+        case httpx.RemoteProtocolError() | UnicodeError():
             return Breakdown("sent", f"{host} closed the connection or sent no valid HTTP")
         case _:
             return Breakdown("sent", f"The connection to {host} broke")

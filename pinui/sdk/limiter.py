@@ -32,6 +32,7 @@ class Bucket:
     _limit: int | None = None
     _left: int | None = None
     _reset: float = 0.0
+    _window: float = 0.0
     _reset_is_guessed: bool = False
     _closed_until: float = 0.0
     _recent: deque[float] = field(default_factory=deque[float])
@@ -40,7 +41,7 @@ class Bucket:
         """How long the next request has to wait; 0 to send it now, which counts it."""
         if now >= self._reset:
             # A new count begins. As many as before may go at once; the rest would only be refused.
-            self._left, self._reset, self._reset_is_guessed = self._limit, now + MINUTE, True
+            self._left, self._reset, self._reset_is_guessed = self._limit, now + (self._window or MINUTE), True
         opens = self._closed_until
         if self._left is not None and self._left <= 0:
             opens = max(opens, self._reset)
@@ -63,6 +64,7 @@ class Bucket:
         if left is not None and reset is not None and now < reset <= now + 2 * LONGEST_WAIT:
             limit = _number(headers.get("x-ratelimit-limit"))
             self._limit = int(limit) if limit else self._limit
+            self._window = max(self._window, reset - now)
             # Replies overtake each other, and more may be on their way: within one count the smallest number holds.
             same_count = self._left is not None and (self._reset_is_guessed or abs(reset - self._reset) < 1.0)
             self._left = min(int(left), self._left or 0) if same_count else int(left)

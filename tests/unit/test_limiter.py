@@ -35,7 +35,7 @@ def test_a_new_count_lets_only_as_many_go_as_it_has_room_for() -> None:
     bucket = Bucket()
     bucket.learn(200, told(0, NOW + 30, limit=3), NOW)
     assert bucket.wait(NOW) == 30
-    assert [bucket.wait(NOW + 30) for _ in range(4)] == [0, 0, 0, 60]
+    assert [bucket.wait(NOW + 30) for _ in range(4)] == [0, 0, 0, 30]
     bucket.learn(200, told(2, NOW + 50, limit=3), NOW + 30)
     assert bucket.wait(NOW + 31) == 19, "the reply tells when the count ends; the room was given away already"
 
