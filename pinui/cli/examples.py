@@ -27,6 +27,14 @@ EXAMPLES = {
         "pinui revoke CID CID",
         "pinui history --filter draft | cut -f1 | pinui revoke - --yes",
     ),
+    "verify": (
+        "pinui verify CID",
+        "pinui verify --all",
+    ),
+    "cid": (
+        "pinui cid photo.png notes/",
+        "pinui cid photo.png | cut -f1",
+    ),
     "history": (
         "pinui history --filter photo --kind file",
         "pinui history export backup.jsonl",

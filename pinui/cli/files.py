@@ -128,28 +128,39 @@ def download(options: Namespace, console: Console) -> int:
     if options.output and not to.is_dir() and not to.absolute().parent.is_dir():
         raise VerbError(f"{to.parent} is no folder.")
 
-    async def work(workspace: Workspace) -> Path:
+    async def work(workspace: Workspace) -> Transfer:
         title = await workspace.name_for(options.cid)
         return await _download(workspace, console, options.cid, to, overwrite=options.force, title=title)
 
     try:
-        path = run(options, console, work)
+        transfer = run(options, console, work)
     except AlreadyExists as error:
         hint = "Add --force to overwrite it, or choose another name with -o." if error.is_file else error.hint
         raise VerbError(str(error), hint=hint) from None
+    path = transfer.path or to
     if console.as_json:
         size = path.stat().st_size if path.is_file() else None
-        console.out_json({"cid": options.cid, "path": str(path)} | ({} if size is None else {"size": size}))
+        told = {"cid": options.cid, "path": str(path), "size": size, "verification": transfer.verification}
+        console.out_json({key: value for key, value in told.items() if value is not None})
     else:
         console.out(str(path))
+    _say_unverifiable(transfer, console)
     return 0
+
+
+def _say_unverifiable(transfer: Transfer, console: Console) -> None:
+    if transfer.verification == "unverifiable":
+        console.hint("The gateway gave no proof that these are the bytes that the CID names.")
 
 
 def _download_to_stdout(options: Namespace, console: Console) -> int:
     """Through a file, so that a pipe never gets bytes that turn out not to be what the CID names."""
     with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
         spooled = Path(folder, "content")
-        run(options, console, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid))
+        transfer = run(
+            options, console, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid)
+        )
+        _say_unverifiable(transfer, console)
         if spooled.is_dir():
             raise VerbError("This is a folder.", hint="Give -o a name to write it there.")
         if console.data_on_terminal:
@@ -168,7 +179,7 @@ def _download_to_stdout(options: Namespace, console: Console) -> int:
     return 0
 
 
-async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Path:
+async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Transfer:
     await workspace.connect()
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
@@ -182,4 +193,4 @@ async def _download(workspace: Workspace, console: Console, address: str, to: Pa
         raise transfer.failure
     if transfer.path is None or transfer.state != "done":
         raise WorkspaceError("The download was cancelled.")
-    return transfer.path
+    return transfer

@@ -128,6 +128,13 @@ def _add_content_verbs(verbs: _Verbs) -> None:
     verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
+    verb = verbs.add("verify", "read CIDs back and check that their bytes are what they name")
+    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("--all", action="store_true", help="everything that the history says is pinned")
+
+    verb = verbs.add("cid", "print the CIDs that files would get, without uploading them")
+    verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder, or - for stdin")
+
 
 def _add_own_verbs(verbs: _Verbs) -> None:
     verb = verbs.add("history", "list, export, import or forget what was stored here")

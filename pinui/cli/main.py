@@ -18,6 +18,7 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # Which module has which verb. Each is imported when it is asked for: `pinui history` loads no HTTP, none loads Textual.
 VERBS = {
+    "cid": "checks",
     "download": "files",
     "history": "history",
     "info": "info",
@@ -30,6 +31,7 @@ VERBS = {
     "store": "documents",
     "test": "info",
     "upload": "files",
+    "verify": "checks",
 }
 
 

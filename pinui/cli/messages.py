@@ -41,7 +41,7 @@ def receive(options: Namespace, console: Console) -> int:
     """Print a message by its CID, and keep it in the history."""
     entry, message = run(options, console, lambda workspace: workspace.receive(options.cid))
     if console.as_json:
-        console.out_json({"cid": entry.cid, **message.to_json()})
+        console.out_json({"cid": entry.cid, **message.to_json(), "verification": entry.verification})
     else:
         console.hint(f"To {clean_line(message.recipient_id)}, {iso_time(message.timestamp)}. It names no sender.")
         console.out(message.payload)

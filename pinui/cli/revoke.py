@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
 
-__all__ = ["revoke"]
+__all__ = ["read_cids", "revoke"]
 
 
 def revoke(options: Namespace, console: Console) -> int:
     """Revoke every CID; one that fails does not stop the rest."""
     from_stdin = "-" in options.cids
-    cids = _read_cids(options.cids)
+    cids = read_cids(options.cids)
     if not options.yes:
         if from_stdin or not sys.stdin.isatty():
             raise UsageError("There is nobody to ask whether to revoke.", hint="Add --yes if you are sure.")
@@ -56,7 +56,7 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
     return failed
 
 
-def _read_cids(given: list[str]) -> list[str]:
+def read_cids(given: list[str]) -> list[str]:
     """Every CID, checked before anything is done. A line may go on after a tab, as `upload` and `history` print it."""
     from pinui.sdk.address import Address
     from pinui.sdk.errors import InvalidCID
@@ -72,5 +72,5 @@ def _read_cids(given: list[str]) -> list[str]:
         try:
             cids.append(Address.parse_root(text).cid)
         except InvalidCID as error:
-            raise VerbError(f"“{text}” is no CID, so nothing was revoked.", hint=error.hint) from None
+            raise VerbError(f"“{text}” is no CID, so nothing was done.", hint=error.hint) from None
     return list(dict.fromkeys(cids))

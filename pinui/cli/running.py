@@ -48,7 +48,7 @@ def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
     def tell() -> None:
         nonlocal said
         until = workspace.waiting_until
-        if until is not None and until != said:
+        if until is not None and (said is None or abs(until - said) > 2):  # transfers beside each other wait alike
             said = until
             console.say(f"The service asks for a pause: going on in {max(0.0, until - time.time()):.0f} s.")
 

@@ -13,6 +13,7 @@ from pinui.workspace.sentences import sentence_for
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from pinui.sdk.models import OnVerdict, Verification
     from pinui.workspace.rows import Entry
 
 __all__ = ["Progress", "Rate", "Transfer", "Transfers"]
@@ -40,7 +41,13 @@ class Operations(Protocol):
     async def upload(self, source: Path, *, name: str | None = None, on_progress: Progress | None = None) -> Entry: ...
 
     async def download(
-        self, address: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None
+        self,
+        address: str,
+        to: Path,
+        *,
+        overwrite: bool = False,
+        on_progress: Progress | None = None,
+        on_verdict: OnVerdict | None = None,
     ) -> Path: ...
 
 
@@ -96,6 +103,8 @@ class Transfer:
     """The error itself."""
     entry: Entry | None = None
     """The row of the history that an upload made."""
+    verification: Verification | None = None
+    """Whether what was downloaded is what its CID names."""
     started: float | None = None
     ended: float | None = None
 
@@ -139,7 +148,12 @@ class Transfers:
         transfer.cid, transfer.path = address, to
 
         async def work(progress: Progress) -> None:
-            transfer.path = await self._operations.download(address, to, overwrite=overwrite, on_progress=progress)
+            def note(verdict: Verification | None) -> None:
+                transfer.verification = verdict
+
+            transfer.path = await self._operations.download(
+                address, to, overwrite=overwrite, on_progress=progress, on_verdict=note
+            )
 
         return self._start(transfer, work)
 

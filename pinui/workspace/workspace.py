@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +16,7 @@ from pinui.workspace.history import History
 from pinui.workspace.models import Credential, DirEntry, Preview, RevokeResult, Status, TestResult, Totals
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
-from pinui.workspace.rows import Entry
+from pinui.workspace.rows import Entry, Query
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.transfers import Transfers
 
@@ -273,6 +274,38 @@ class Workspace:
         await self.history.mark_revoked(canonical, self.profile.name, _now())
         return RevokeResult(canonical, was_pinned)
 
+    # Checking
+
+    async def verify(self, address: str, folder: Path) -> Verification | None:
+        """Read some content back and check it; a proven mismatch is an `IntegrityError`. `folder` is for what is read.
+
+        The verdict is noted in the history.
+        """
+        from pinui.sdk.address import Address
+        from pinui.sdk.errors import IntegrityError
+
+        client = await self.connect()
+        verdicts: list[Verification | None] = []
+        canonical = Address.parse(address)
+        to = folder / f"verify-{canonical.cid}"
+        try:
+            await self._call(client.download(address, to=to, on_verdict=verdicts.append))
+        except IntegrityError:
+            await self.history.set_verification(canonical.cid, self.profile.name, "mismatch")
+            raise
+        finally:
+            await asyncio.to_thread(_remove, to)
+        verdict = verdicts[-1] if verdicts else None
+        if verdict is not None and not canonical.path:
+            await self.history.set_verification(canonical.cid, self.profile.name, verdict)
+        return verdict
+
+    async def pinned_cids(self) -> list[str]:
+        """Every CID that was sent from here under this profile and not revoked, newest first."""
+        query = Query(profile=self.profile.name, direction="sent", revoked=False)
+        entries = await self.history.entries(await self.history.ids(query))
+        return list(dict.fromkeys(entry.cid for entry in entries))
+
     # How it is done
 
     async def _connected(self) -> Connection:
@@ -365,6 +398,13 @@ async def _json_text(value: Any) -> str:
 
 def _document(record: ClientRecord[Any]) -> Any:
     return record.to_json().get("data")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _now() -> int:

@@ -185,5 +185,5 @@ def test_one_wrong_cid_among_many_revokes_none(call: Run) -> None:
     cid = call("store", "1").line
     ran = call("revoke", cid, "nonsense", "--yes")
     assert ran.code == 1
-    assert "“nonsense” is no CID, so nothing was revoked" in ran.err
+    assert "“nonsense” is no CID, so nothing was done" in ran.err
     assert call("retrieve", cid).code == 0

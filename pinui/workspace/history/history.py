@@ -98,6 +98,10 @@ class History:
         """Note that a CID is no longer pinned at a service."""
         await self._write(lambda file: file.mark_revoked(cid, profile, revoked_at))
 
+    async def set_verification(self, cid: str, profile: str, verdict: str) -> None:
+        """Note what reading it back has shown, on every row of the CID."""
+        await self._write(lambda file: file.set_verification(cid, profile, verdict))
+
     async def rename(self, entry_id: int, name: str | None) -> None:
         """Give a row a name; None takes it away."""
         await self._write(lambda file: file.set_text(entry_id, "name", name))

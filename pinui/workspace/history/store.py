@@ -170,6 +170,12 @@ class HistoryFile:
             sql = f"UPDATE entries SET {column} = ? WHERE id = ?"  # noqa: S608 – one of three names
             self.connection.execute(sql, (storable(text) or None, entry_id))
 
+    def set_verification(self, cid: str, profile: str, verdict: str) -> None:
+        """Note what reading it back has shown, on every row of the CID."""
+        with explained(self.path), writing(self.connection):
+            sql = "UPDATE entries SET verification = ? WHERE cid = ? AND profile = ?"
+            self.connection.execute(sql, (verdict, cid, profile))
+
     def mark_revoked(self, cid: str, profile: str, revoked_at: int) -> None:
         """Note that a CID is no longer pinned at a service. No row is removed."""
         with explained(self.path), writing(self.connection):

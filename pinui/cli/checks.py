@@ -1,0 +1,100 @@
+"""`pinui cid` and `pinui verify`: what some bytes are called, and whether a service still gives what it should."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import UsageError
+from pinui.cli.running import run
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pinui.cli.console import Console
+    from pinui.workspace import Workspace
+
+__all__ = ["cid", "verify"]
+
+
+def cid(options: Namespace, console: Console) -> int:
+    """Print the CID that each path would get, for each common way to cut files into blocks. Nothing is sent."""
+    from pinui.sdk.errors import PinuiError
+
+    failed = 0
+    for path in options.paths:
+        try:
+            size, cids = _cids(path)
+        except (OSError, PinuiError) as error:
+            console.report(error, about=path)
+            failed += 1
+            continue
+        if console.as_json:
+            console.out_json({"path": path, "size": size, "cids": cids})
+        else:
+            for profile, found in cids.items():
+                console.out(f"{found}\t{path}\t{profile}")
+    return 1 if failed else 0
+
+
+def _cids(path: str) -> tuple[int, dict[str, str]]:
+    """The size of a file, a folder or stdin, and its CIDs by the name of the profile; read once."""
+    from pinui.ipfs.importer import PROFILES
+    from pinui.sdk.prediction import UploadPrediction
+    from pinui.sdk.sources import PIECE, open_source
+
+    source = open_source(sys.stdin.buffer if path == "-" else Path(path))
+    try:
+        predictions = {profile.name: UploadPrediction(source, profile) for profile in PROFILES}
+        for part in source.parts:
+            with part.open() as file:
+                while piece := file.read(PIECE):
+                    for prediction in predictions.values():
+                        prediction.feed(piece)
+            for prediction in predictions.values():
+                prediction.end_of(part)
+    finally:
+        source.close()
+    return source.size, {name: str(found) for name, prediction in predictions.items() if (found := prediction.cid())}
+
+
+def verify(options: Namespace, console: Console) -> int:
+    """Read every CID back and say whether its bytes are what it names."""
+    if options.all == bool(options.cids):
+        raise UsageError("Say what to check.", hint="CIDs, - for one a line on stdin, or --all.")
+    cids = [] if options.all else _read_cids(options.cids)
+    failed, checked = run(options, console, lambda workspace: _verify_all(workspace, console, cids))
+    if checked > 1:
+        console.say(f"{checked} checked, {failed} failed.")
+    elif not checked:
+        console.say("Nothing is pinned here yet.")
+    return 1 if failed else 0
+
+
+def _read_cids(given: list[str]) -> list[str]:
+    from pinui.cli.revoke import read_cids
+
+    return read_cids(given)
+
+
+async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -> tuple[int, int]:
+    from pinui.sdk.errors import PinuiError
+
+    await workspace.connect()
+    failed = 0
+    wanted = cids or await workspace.pinned_cids()
+    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+        for one in wanted:
+            try:
+                verdict = await workspace.verify(one, Path(folder))
+            except PinuiError as error:
+                console.report(error, about=one)
+                failed += 1
+                continue
+            if console.as_json:
+                console.out_json({"cid": one, "verification": verdict})
+            else:
+                console.out(f"{verdict}\t{one}")
+    return failed, len(wanted)

@@ -1,0 +1,63 @@
+"""`pinui cid` and `pinui verify`: what bytes are called, and whether a service gives what it should."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+UNKNOWN = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG"
+
+
+def test_a_cid_told_beforehand_is_the_one_that_an_upload_gets(call: Run, here: Path) -> None:
+    (here / "notes" / "deep").mkdir(parents=True)
+    (here / "notes" / "deep" / "a.txt").write_text("one")
+    (here / "big.bin").write_bytes(os.urandom(1_500_000))
+    told = [line.split("\t") for line in call("cid", "big.bin", "notes").out.splitlines()]
+    assert len(told) == 6
+    assert {path for _, path, _ in told} == {"big.bin", "notes"}
+    uploaded = {line.split("\t")[0] for line in call("upload", "big.bin", "notes").out.splitlines()}
+    assert {told[0][0], told[3][0]} == uploaded
+    piped = json.loads(call("cid", "-", "--json", stdin=(here / "big.bin").read_bytes()).line)
+    assert piped["size"] == 1_500_000
+    assert list(piped["cids"].values()) == [cid for cid, path, _ in told if path == "big.bin"]
+
+
+def test_a_path_that_is_missing_does_not_stop_the_others(call: Run, here: Path) -> None:
+    (here / "a").write_text("a")
+    ran = call("cid", "missing", "a")
+    assert ran.code == 1
+    assert "missing" in ran.err
+    assert len(ran.out.splitlines()) == 3
+
+
+def test_what_is_pinned_is_read_back_and_found_right(call: Run) -> None:
+    first, second = call("store", "1").line, call("store", "[2]").line
+    ran = call("verify", "--all")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [f"verified\t{second}", f"verified\t{first}"]
+    assert json.loads(call("verify", first, "--json").line) == {"cid": first, "verification": "verified"}
+    missing = call("verify", UNKNOWN, first)
+    assert missing.code == 1
+    assert UNKNOWN in missing.err
+    assert missing.out == f"verified\t{first}\n"
+
+
+def test_bytes_that_were_changed_are_found_out_and_noted(call: Run, own_home: Path) -> None:
+    cid = call("store", '"a text that stands in its block as it is"').line
+    (pin,) = (own_home / "node" / "pins").glob("*.car")
+    pin.write_bytes(pin.read_bytes().replace(b"a text that", b"a test that"))
+    ran = call("verify", cid)
+    assert (ran.code, ran.out) == (1, "")
+    assert cid in ran.err
+    assert "not what its CID says" in ran.err
+    assert json.loads(call("history", "--json").line)["verification"] == "mismatch"
+    assert call("download", cid, "-o", "-").out == ""
+
+
+def test_verify_wants_cids_or_all(call: Run) -> None:
+    assert call("verify").code == 2
+    assert call("verify", "--all", UNKNOWN).code == 2
+    assert call("verify", "--all").err == "Nothing is pinned here yet.\n"
