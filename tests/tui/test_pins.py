@@ -233,7 +233,7 @@ async def test_a_folder_can_be_walked_into(tmp_path: Path) -> None:
     (folder / "list.txt").write_text("lantern")
     async with workbench() as (app, pilot):
         await app.workspace.upload(folder)
-        await shows(pilot, "trip", "list.txt", "maps/")
+        await shows(pilot, "trip", "list.txt", "maps")
         await pilot.press("enter", "j", "enter")
         await shows(pilot, "north.txt")
         await pilot.press("enter")

@@ -14,7 +14,7 @@ from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
-from pinui.workspace import Entry
+from pinui.workspace import Entry, Preview
 
 if TYPE_CHECKING:
     from pinui.tui.widgets.detail import Detail
@@ -70,7 +70,7 @@ class PinActions(PlaceScreen):
                 else:
                     shown = await asyncio.to_thread(show_json, document)
             else:
-                preview = await self.workspace.preview(address, limit=CAP)
+                preview = await self._beginning(entry, address)
                 if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
                     preview = await self.workspace.preview(address, limit=PICTURE_CAP)
                 folder = preview.entries
@@ -84,6 +84,11 @@ class PinActions(PlaceScreen):
             detail.trouble = trouble or self.pins.failed.get(entry.id, "")
             detail.rebuild()
             self.refresh_bindings()
+
+    async def _beginning(self, entry: Entry, address: str) -> Preview:
+        if entry.size == 0:
+            return Preview(b"", None, 0, False)
+        return await self.workspace.preview(address, limit=CAP)
 
     def action_walk_into(self) -> None:
         """Into the chosen entry of a folder."""

@@ -19,7 +19,7 @@ __all__ = ["PinList"]
 
 MARGIN = 40
 """Rows fetched above and below what is in sight, so that scrolling finds them there."""
-WIDE = 80
+WIDE = 76
 """From this width on there is a header, and the kind is a word."""
 NARROW = 66
 """Below this width the CID stands in the detail only, and the name gets its room."""
