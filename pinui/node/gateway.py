@@ -138,7 +138,9 @@ class Gateway:
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 
         page = await self._workers.run(draw)
-        headers = _headers(target, "text/html; charset=utf-8", f".page.{hashlib.sha256(page).hexdigest()[:16]}")
+        headers = _headers(target, "text/html; charset=utf-8")
+        # Gateways mark a page that they made themselves: readers ask for the folder instead.
+        headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
         headers["Cache-Control"] = "no-cache"  # the page is ours and may change with the program
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
         return await self._send(request, headers, [page])
