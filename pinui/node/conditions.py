@@ -30,6 +30,8 @@ class Wanted:
     first: int = 0
     last: int | None = None
     """`entity-bytes`: positions from the start, or negative ones from the end; the last one is included."""
+    repeats: bool = True
+    """Whether a CAR holds a block as often as it is linked (`dups=y`), which lets a reader forget it."""
 
     @property
     def is_part(self) -> bool:
@@ -63,7 +65,8 @@ def wanted(query: Mapping[str, str], accept: str) -> Wanted:
     scope = query.get("dag-scope", "entity" if "entity-bytes" in query else "all")
     if scope not in ("block", "entity", "all"):
         raise Unsatisfiable("dag-scope must be block, entity or all.")
-    return Wanted(name, scope, *_entity_bytes(query.get("entity-bytes")))
+    repeats = query.get("car-dups", parameters.get("dups", "y")) != "n"
+    return Wanted(name, scope, *_entity_bytes(query.get("entity-bytes")), repeats)
 
 
 def _entity_bytes(text: str | None) -> tuple[int, int | None]:

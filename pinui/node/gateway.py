@@ -112,7 +112,7 @@ class Gateway:
         marks = f"{target.root}/{'/'.join(target.path)}?{asked}"
         headers = _headers(
             target,
-            "application/vnd.ipld.car; version=1; order=dfs; dups=y",
+            f"application/vnd.ipld.car; version=1; order=dfs; dups={'y' if asked.repeats else 'n'}",
             f".car.{hashlib.sha256(marks.encode()).hexdigest()[:16]}",
         )
         headers["Content-Disposition"] = f'attachment; filename="{target.cid}.car"'
@@ -146,11 +146,15 @@ class Gateway:
         return await self._send(request, headers, [page])
 
     async def _file(self, request: web.BaseRequest, target: Target, size: int) -> web.StreamResponse:
-        beginning = await self._workers.run(lambda: b"".join(read_file(target.cid, target.blocks, 0, SNIFFED)))
         name = request.query.get("filename") or (target.path[-1] if target.path else None)
-        if name is None:
-            pin = await self._workers.run(self._store.index.pinned, str(target.cid))
-            name = pin.name if pin is not None and pin.mime_type != "application/json" else None
+
+        def look() -> tuple[bytes, str | None]:
+            """How the file begins, and what its pin is called if nobody says."""
+            beginning = b"".join(read_file(target.cid, target.blocks, 0, SNIFFED))
+            pin = self._store.index.pinned(str(target.cid)) if name is None else None
+            return beginning, pin.name if pin is not None and pin.mime_type != "application/json" else name
+
+        beginning, name = await self._workers.run(look)
         headers = _headers(target, content_type(name, beginning))
         download = request.query.get("download") == "true"
         if download or "filename" in request.query:
@@ -193,15 +197,22 @@ class Gateway:
         response.content_length = size
         await response.prepare(request)
         if request.method == "GET":
-            # Closed at once if the client goes: no thread may read when the files are closed below.
-            async with aclosing(self._workers.ahead(content)) as batches:
-                async for batch in batches:
-                    for piece in batch:
-                        async with asyncio.timeout(STALLED):
-                            await response.write(piece)
+            try:
+                await self._write(response, content)
+            except (ContentAddressError, OSError) as error:
+                # The beginning has been sent: to break off is the only way left to say that something is wrong.
+                raise ConnectionAbortedError from error
         request[SENT] = status  # a client that has every byte may go before the formalities are over
         await response.write_eof()
         return response
+
+    async def _write(self, response: web.StreamResponse, content: Iterator[Bytes]) -> None:
+        # Closed at once if the client goes: no thread may read when the files are closed.
+        async with aclosing(self._workers.ahead(content)) as batches:
+            async for batch in batches:
+                for piece in batch:
+                    async with asyncio.timeout(STALLED):
+                        await response.write(piece)
 
 
 def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
@@ -226,7 +237,12 @@ def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
         below = walk_range(target.cid, target.blocks, *asked.span(piece.size))
     else:
         below = walk_blocks(target.cid, target.blocks, asked.scope)
+    seen: set[bytes] = set()
     for cid, data in chain(on_the_way, below):
+        if not asked.repeats:
+            if cid.digest in seen:
+                continue
+            seen.add(cid.digest)
         yield encode_section_head(cid, len(data))
         yield data
 

@@ -39,8 +39,8 @@ class Workers:
 
     async def ahead(self, pieces: Iterator[Bytes]) -> AsyncGenerator[list[Bytes]]:
         """The pieces in batches of about a megabyte, the next read from disk while this one is sent."""
-        batch = await self.run(_batch, pieces)
-        while batch:
+        batch, more = await self.run(_batch, pieces)
+        while more:
             following = asyncio.ensure_future(self.run(_batch, pieces))
             try:
                 yield batch
@@ -48,19 +48,21 @@ class Workers:
                 with suppress(Exception):
                     await following
                 raise
-            batch = await following
+            batch, more = await following
+        yield batch
 
     def close(self) -> None:
         """Wait for the threads to end."""
         self._pool.shutdown()
 
 
-def _batch(pieces: Iterator[Bytes]) -> list[Bytes]:
+def _batch(pieces: Iterator[Bytes]) -> tuple[list[Bytes], bool]:
+    """The next pieces, and whether there may be more."""
     batch: list[Bytes] = []
     size = 0
     for piece in pieces:
         batch.append(piece)
         size += len(piece)
         if size >= AHEAD:
-            break
-    return batch
+            return batch, True
+    return batch, False

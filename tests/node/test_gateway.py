@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 
 import httpx
 import pytest
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FolderEntry
+from pinui.node import Node
 from tests.unit.vectors import Store
 
 DATA = random.Random(3).randbytes(700_000)
@@ -73,6 +76,18 @@ def test_a_range_outside_the_file_is_told(pin: Pin, anyone: httpx.Client, asked:
 def test_what_is_no_single_range_gets_the_whole_file(pin: Pin, anyone: httpx.Client, asked: str) -> None:
     answer = anyone.get(f"/ipfs/{pin(('data.bin', DATA))}", headers={"Range": asked})
     assert (answer.status_code, answer.content) == (200, DATA)
+
+
+@pytest.mark.parametrize("query", ["", "?format=car"])
+def test_a_file_that_has_lost_a_block_breaks_off_instead_of_ending_short(
+    node: Node, pin: Pin, api: httpx.Client, query: str
+) -> None:
+    cid = pin(("data.bin", random.Random(4).randbytes(6_000_000)))
+    with closing(sqlite3.connect(node.data_dir / "index.db", isolation_level=None)) as index:
+        index.execute("DELETE FROM blocks WHERE offset = (SELECT max(offset) FROM blocks WHERE length > 200000)")
+    with pytest.raises(httpx.RemoteProtocolError):
+        api.get(f"/ipfs/{cid}{query}")
+    assert api.get("/data/testAuthentication").status_code == 200
 
 
 def test_conditions_are_honoured(pin: Pin, anyone: httpx.Client) -> None:
@@ -196,6 +211,17 @@ def test_a_car_proves_a_file(pin: Pin, anyone: httpx.Client) -> None:
         verifier = CarVerifier(Cid.parse(cid))
         events = [*verifier.feed(answer.content), *verifier.finish()]
         assert b"".join(event.data for event in events if isinstance(event, FileBytes)) == data
+
+
+def test_a_car_repeats_blocks_unless_asked_not_to(pin: Pin, anyone: httpx.Client) -> None:
+    cid = pin(("zeros", bytes(2_000_000)))
+    once = anyone.get(f"/ipfs/{cid}", headers={"Accept": CAR_TYPE.replace("dups=y", "dups=n")})
+    again = anyone.get(f"/ipfs/{cid}?format=car")
+    assert once.headers["Content-Type"].endswith("dups=n")
+    assert len(once.content) < len(again.content)
+    verifier = CarVerifier(Cid.parse(cid), repeats=False)
+    events = [*verifier.feed(once.content), *verifier.finish()]
+    assert b"".join(event.data for event in events if isinstance(event, FileBytes)) == bytes(2_000_000)
 
 
 def test_a_car_of_a_path_begins_at_the_root(pin: Pin, anyone: httpx.Client) -> None:
