@@ -31,6 +31,8 @@ __all__ = ["Peek", "PinProvider", "json_text"]
 
 # An answer of the API is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
+# Hashing this little takes less time than asking a thread to do it.
+QUICK_TO_HASH = 64 * 1024
 # A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
 CHEAP_TO_REPEAT = 1024 * 1024
 
@@ -245,9 +247,12 @@ class PinProvider:
         raise self._error(outcome.result)
 
     async def _predicted_text(self, text: str) -> tuple[Cid | None, bytes | None]:
+        profile = profile_for(self.config.cid_version)
         if self.config.verify == "off":
             return None, None
-        return await asyncio.to_thread(predict_text, text, profile_for(self.config.cid_version))
+        if len(text) < QUICK_TO_HASH:
+            return predict_text(text, profile)
+        return await asyncio.to_thread(predict_text, text, profile)
 
     def _pinned(self, cid: str, verification: Verification | None) -> PinnedCid:
         self._reader.remember_pinned(cid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 __all__ = ["check_base_url", "is_loopback", "is_pinata", "origin", "redirect_target"]
@@ -29,6 +30,7 @@ def check_base_url(url: str, name: str, allow_insecure: bool) -> str:
     return parts.geturl().rstrip("/")
 
 
+@lru_cache(maxsize=256)  # asked several times for each request, mostly about the same few addresses
 def origin(url: str) -> Origin | None:
     """Scheme, host and port; None for what is no http address."""
     parts = _split(url)

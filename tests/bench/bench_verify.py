@@ -1,0 +1,69 @@
+"""What verification costs: a file from the node, verified and not, with peak memory; and the upload's prediction."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from pinui import Client
+from pinui.node import Node
+from tests.bench.measure import Measured, run, table
+
+SIZE = int(os.environ.get("PINUI_BENCH_MIB", "1024")) * 1024 * 1024
+
+DOWN = """
+import asyncio, sys
+from pinui import Client
+async def main(verify, cid, path, token, api, gateway):
+    settings = dict(provider_token=token, pin_api_url=api, gateway_url=gateway, verify=verify)
+    async with await Client.init(**settings) as client:
+        await client.download(cid, to=path)
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def measure(folder: Path) -> dict[str, Measured]:
+    block = os.urandom(1024 * 1024)
+    with (folder / "source").open("wb") as file:
+        for _ in range(SIZE // len(block)):
+            file.write(block)
+    async with Node(folder / "node") as node:
+        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        async with await Client.init(provider_token=node.token, **urls) as client:
+            cid = (await client.upload(folder / "source")).cid
+            small = (await client.upload(b"x")).cid
+        best: dict[str, Measured] = {}
+        # Interleaved, so that a change of the machine's mood hits all of them.
+        for _ in range(3):
+            for name, verify, what in (("small", "try", small), ("unverified", "off", cid), ("verified", "try", cid)):
+                arguments = [verify, what, str(folder / "out"), node.token, node.api_url, node.gateway_url]
+                one = await asyncio.to_thread(run, [sys.executable, "-c", DOWN, *arguments])
+                if name not in best or one.seconds < best[name].seconds:
+                    best[name] = one
+    return best
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        best = asyncio.run(measure(Path(folder)))
+    base = best.pop("small")
+    rows = [
+        (
+            name,
+            f"{one.seconds:.2f}",
+            f"{one.seconds / best['unverified'].seconds:.2f}",
+            f"{one.peak_kib / 1024:.0f}",
+            f"{(one.peak_kib - base.peak_kib) / 1024:+.0f}",
+        )
+        for name, one in best.items()
+    ]
+    table(
+        (f"{SIZE >> 20} MiB down from the node", "seconds", "times unverified", "peak MiB", "over a small call"), rows
+    )
+
+
+if __name__ == "__main__":
+    main()
