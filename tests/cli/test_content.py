@@ -19,15 +19,15 @@ def test_the_first_thing_a_newcomer_types_works(run: Run) -> None:
     assert run("retrieve", cid).out == '{"hello":"world"}\n'
 
 
-def test_json_comes_from_a_file_or_a_pipe_and_goes_out_as_one_object(run: Run, here: Path) -> None:
+def test_json_comes_from_a_file_or_a_pipe_and_goes_out_as_one_object(call: Run, here: Path) -> None:
     (here / "doc.json").write_text('{"a": [1, 2.0, "é"]}')
-    cid = run("store", "@doc.json", "--name", "my doc").line
-    told = json.loads(run("--json", "store", "-", stdin='{"a": [1, 2.0, "é"]}').line)
+    cid = call("store", "@doc.json", "--name", "my doc").line
+    told = json.loads(call("--json", "store", "-", stdin='{"a": [1, 2.0, "é"]}').line)
     assert told["cid"] == cid
     assert told["data"] == {"a": [1, 2, "é"]}
     assert told["size"] == len('{"a":[1,2,"é"]}')
     assert told["kind"] == "json"
-    assert run("history", "--filter", "my doc").out.startswith(f"{cid}\t")
+    assert call("history", "--filter", "my doc").out.startswith(f"{cid}\t")
 
 
 @pytest.mark.parametrize(
@@ -100,23 +100,23 @@ def test_each_file_by_itself(call: Run, here: Path) -> None:
     assert len({row["cid"] for row in rows}) == 3
 
 
-def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(run: Run, here: Path) -> None:
+def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(call: Run, here: Path) -> None:
     names = [f"file {number}" for number in range(25)]
     for name in names:
         (here / name).write_text(name)
-    ran = run("upload", *names[:10], "missing", *names[10:])
+    ran = call("upload", *names[:10], "missing", *names[10:])
     assert ran.code == 1
     assert [line.split("\t")[1] for line in ran.out.splitlines()] == names
     assert ran.err == "pinui: missing: there is no such file.\npinui: 1 of 26 could not be uploaded.\n"
-    assert len(run("history").out.splitlines()) == 25
+    assert len(call("history").out.splitlines()) == 25
 
 
-def test_a_pipe_goes_up_under_a_name_and_comes_down_into_a_pipe(run: Run) -> None:
+def test_a_pipe_goes_up_under_a_name_and_comes_down_into_a_pipe(call: Run) -> None:
     data = os.urandom(300_000)
-    cid, path = run("upload", "-", "--name", "blob.bin", stdin=data).line.split("\t")
+    cid, path = call("upload", "-", "--name", "blob.bin", stdin=data).line.split("\t")
     assert path == "-"
-    assert run("history").out.rstrip("\n").endswith("\tblob.bin")
-    assert run("download", cid, "-o", "-").out.encode("utf-8", "surrogateescape") == data
+    assert call("history").out.rstrip("\n").endswith("\tblob.bin")
+    assert call("download", cid, "-o", "-").out.encode("utf-8", "surrogateescape") == data
 
 
 def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force(call: Run, here: Path) -> None:

@@ -106,15 +106,15 @@ def terminal(environment: dict[str, str], here: Path) -> Iterator[Open]:
             one.process.wait()
 
 
-def test_json_is_indented_for_a_person(run: Run, terminal: Open) -> None:
-    cid = run("store", '{"a":{"b":1}}').line
+def test_json_is_indented_for_a_person(call: Run, terminal: Open) -> None:
+    cid = call("store", '{"a":{"b":1}}').line
     shown = terminal("retrieve", cid)
     assert shown.end() == 0
     assert '{\r\n  "a": {\r\n    "b": 1' in shown.text
 
 
-def test_revoking_asks_and_only_a_yes_is_a_yes(run: Run, terminal: Open) -> None:
-    cid = run("store", "1").line
+def test_revoking_asks_and_only_a_yes_is_a_yes(call: Run, terminal: Open) -> None:
+    cid = call("store", "1").line
     asked = terminal("revoke", cid)
     assert cid in asked.read_until("[y/N]")
     asked.type("\n")
@@ -124,7 +124,7 @@ def test_revoking_asks_and_only_a_yes_is_a_yes(run: Run, terminal: Open) -> None
     asked.read_until("[y/N]")
     asked.type("y\n")
     assert asked.end() == 0
-    assert run("retrieve", cid).code == 1
+    assert call("retrieve", cid).code == 1
 
 
 def test_an_upload_shows_a_bar_with_rate_and_leaves_only_its_line(here: Path, terminal: Open) -> None:
@@ -152,10 +152,10 @@ def test_a_history_fits_the_terminal_with_cids_cut_in_the_middle(own_home: Path,
 
 
 @pytest.mark.parametrize("verb", ["history", "receive", "retrieve", "download"])
-def test_text_from_elsewhere_cannot_steer_the_terminal(run: Run, terminal: Open, verb: str) -> None:
+def test_text_from_elsewhere_cannot_steer_the_terminal(call: Run, terminal: Open, verb: str) -> None:
     import json
 
-    cid = run(
+    cid = call(
         "store", json.dumps({"recipientId": EVIL, "payload": f"hello {EVIL}", "timestamp": 1}), "--name", EVIL
     ).line
     arguments = {"history": ["history"], "download": ["download", cid, "-o", "-"]}.get(verb, [verb, cid])
@@ -165,20 +165,20 @@ def test_text_from_elsewhere_cannot_steer_the_terminal(run: Run, terminal: Open,
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown.text)
 
 
-def test_bytes_are_not_poured_onto_a_terminal(run: Run, terminal: Open) -> None:
-    cid = run("upload", "-", stdin=b"\xff\xfe\x00").line.split("\t")[0]
+def test_bytes_are_not_poured_onto_a_terminal(call: Run, terminal: Open) -> None:
+    cid = call("upload", "-", stdin=b"\xff\xfe\x00").line.split("\t")[0]
     shown = terminal("download", cid, "-o", "-")
     assert shown.end() == 1
     assert "cannot show" in shown.text
 
 
 @pytest.mark.parametrize("verb", ["upload", "download"])
-def test_ctrl_c_ends_a_transfer_cleanly(run: Run, terminal: Open, here: Path, verb: str) -> None:
+def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, verb: str) -> None:
     with (here / "big.bin").open("wb") as file:
         file.truncate(600_000_000)
     arguments = ["upload", "big.bin"]
     if verb == "download":
-        cid = run("upload", "big.bin").line.split("\t")[0]
+        cid = call("upload", "big.bin").line.split("\t")[0]
         arguments = ["download", cid, "-o", "copy.bin"]
     shown = terminal(*arguments)
     shown.read_until("%")
@@ -203,9 +203,9 @@ def test_ctrl_c_while_waiting_for_a_pipe_ends_at_once(environment: dict[str, str
     assert (out, err) == (b"", b"Interrupted.\n")
 
 
-def test_a_reader_that_has_enough_is_no_error(run: Run, environment: dict[str, str], here: Path) -> None:
+def test_a_reader_that_has_enough_is_no_error(call: Run, environment: dict[str, str], here: Path) -> None:
     (here / "big.bin").write_bytes(b"0123456789" * 500_000)
-    cid = run("upload", "big.bin").line.split("\t")[0]
+    cid = call("upload", "big.bin").line.split("\t")[0]
     script = f"set -o pipefail; {PINUI} download {cid} -o - | head -c 4"
     ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
     assert (ran.stdout, ran.stderr, ran.returncode) == (b"0123", b"", 0)
