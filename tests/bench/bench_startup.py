@@ -25,7 +25,7 @@ def measure() -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as home:
         # Not PINUI_HOME: most people have none.
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("PINUI_", "XDG_"))}
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("PINUI_", "XDG_", "PYTHON"))}
         environment = own | {"HOME": home, "USERPROFILE": home}
         subprocess.run(
             [pinui, "history", "import", "-"], env=environment, check=True, input=_rows(), stderr=subprocess.DEVNULL

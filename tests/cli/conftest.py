@@ -36,7 +36,8 @@ Run = Callable[..., Ran]
 
 def clean_environment(home: Path) -> dict[str, str]:
     """The environment of a run: a home of its own, no bus, no keyring, no proxy."""
-    hidden = ("PINUI_", "DBUS_", "XDG_", "DISPLAY", "WAYLAND", "PYTHON_KEYRING", "HTTP", "ALL_PROXY", "NO_COLOR")
+    hidden = ("PINUI_", "DBUS_", "XDG_", "DISPLAY", "WAYLAND", "HTTP", "ALL_PROXY", "NO_COLOR")
+    hidden += ("PYTHON",)  # also PYTHONDONTWRITEBYTECODE, which would compile everything anew in each run
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(hidden)}
     return kept | {"PINUI_HOME": str(home), "HOME": str(home.parent), "COLUMNS": "100"}
 
