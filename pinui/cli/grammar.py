@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pinui import __version__
@@ -28,6 +29,9 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
 """
 
 
+ADDRESS = "a CID, or an address that contains /ipfs/CID"
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that answers a slip with the nearest right word."""
 
@@ -45,8 +49,8 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Everything that can be typed."""
+def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Everything that can be typed; of the verbs only the one that was, if it was: the others take a while to build."""
     everywhere = Parser(add_help=False)
     _add_common(everywhere, default=argparse.SUPPRESS)
     parser = Parser(
@@ -59,9 +63,23 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="version", version=f"pinui {__version__}")
     _add_common(parser, default=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    _add_content_verbs(_Verbs(verbs, everywhere))
-    _add_own_verbs(_Verbs(verbs, everywhere))
+    typed = _verb_in(arguments)
+    for name in [typed] if typed in GRAMMAR else GRAMMAR:
+        GRAMMAR[name](_Verbs(verbs, everywhere))
     return parser
+
+
+def _verb_in(arguments: Sequence[str]) -> str:
+    """The first word that is no option and no option's value."""
+    words = iter(arguments)
+    for word in words:
+        if word == "--profile":
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+        elif word in ("-h", "--help"):
+            break
+    return ""
 
 
 def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None:
@@ -95,48 +113,62 @@ class _Verbs:
         )
 
 
-def _add_content_verbs(verbs: _Verbs) -> None:
-    cid = "a CID, or an address that contains /ipfs/CID"
-
+def _store(verbs: _Verbs) -> None:
     verb = verbs.add("store", "store a JSON document and print its CID")
     verb.add_argument("document", metavar="JSON", help="the JSON itself, @FILE, or - for stdin")
     verb.add_argument("--name", metavar="TEXT", help="what to call it in the history")
 
-    verb = verbs.add("retrieve", "print the JSON document of a CID")
-    verb.add_argument("cid", metavar="CID", help=cid)
 
+def _retrieve(verbs: _Verbs) -> None:
+    verb = verbs.add("retrieve", "print the JSON document of a CID")
+    verb.add_argument("cid", metavar="CID", help=ADDRESS)
+
+
+def _upload(verbs: _Verbs) -> None:
     verb = verbs.add("upload", "upload files and folders, print CID and path")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder (one directory CID), or - for stdin")
     verb.add_argument("-r", "--recursive", action="store_true", help="pin each file in a folder by itself")
     verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one path)")
 
+
+def _download(verbs: _Verbs) -> None:
     verb = verbs.add("download", "write what a CID names to a file")
-    verb.add_argument("cid", metavar="CID", help=f"{cid}, with a path below it or not")
+    verb.add_argument("cid", metavar="CID", help=f"{ADDRESS}, with a path below it or not")
     verb.add_argument(
         "-o", "--output", metavar="PATH", help="a file, a folder, or - for stdout (default: its name, here)"
     )
     verb.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
 
+
+def _send(verbs: _Verbs) -> None:
     verb = verbs.add("send", "store a message for somebody and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
     verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; everybody with the CID can read it")
 
-    verb = verbs.add("receive", "print the message of a CID")
-    verb.add_argument("cid", metavar="CID", help=cid)
 
+def _receive(verbs: _Verbs) -> None:
+    verb = verbs.add("receive", "print the message of a CID")
+    verb.add_argument("cid", metavar="CID", help=ADDRESS)
+
+
+def _revoke(verbs: _Verbs) -> None:
     verb = verbs.add("revoke", "take pins away at the service")
     verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
+
+def _verify(verbs: _Verbs) -> None:
     verb = verbs.add("verify", "read CIDs back and check that their bytes are what they name")
     verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
     verb.add_argument("--all", action="store_true", help="everything that the history says is pinned")
 
+
+def _cid(verbs: _Verbs) -> None:
     verb = verbs.add("cid", "print the CIDs that files would get, without uploading them")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder, or - for stdin")
 
 
-def _add_own_verbs(verbs: _Verbs) -> None:
+def _history(verbs: _Verbs) -> None:
     verb = verbs.add("history", "list, export, import or forget what was stored here")
     _add_filters(verb, inherited=False)
     verb.add_argument(
@@ -156,6 +188,8 @@ def _add_own_verbs(verbs: _Verbs) -> None:
     part.add_argument("--all", action="store_true", help="every row")
     part.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
+
+def _profile(verbs: _Verbs) -> None:
     verb = verbs.add("profile", "list, add, choose or remove services")
     parts = verb.add_subparsers(dest="part", metavar="list|add|use|remove", title="what to do")
     inner = _Verbs(parts, verbs.everywhere)
@@ -175,9 +209,16 @@ def _add_own_verbs(verbs: _Verbs) -> None:
     part = inner.add("profile remove", "remove a profile and its token; the history stays")
     part.add_argument("name", metavar="NAME")
 
+
+def _test(verbs: _Verbs) -> None:
     verbs.add("test", "ask the service whether it accepts the token")
+
+
+def _info(verbs: _Verbs) -> None:
     verbs.add("info", "show versions, where things are and the state of the keyring; no secrets")
 
+
+def _node(verbs: _Verbs) -> None:
     verb = verbs.add("node", "run a pinning service on this machine")
     verb.add_argument(
         "--port", type=_port, metavar="N", help="where to listen on 127.0.0.1 (default: the remembered one)"
@@ -215,3 +256,21 @@ def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--pinned", dest="revoked", action="store_false", default=none, help="only what is not revoked")
     state.add_argument("--revoked", dest="revoked", action="store_true", default=none, help="only what was revoked")
+
+
+GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
+    "store": _store,
+    "retrieve": _retrieve,
+    "upload": _upload,
+    "download": _download,
+    "send": _send,
+    "receive": _receive,
+    "revoke": _revoke,
+    "verify": _verify,
+    "cid": _cid,
+    "history": _history,
+    "profile": _profile,
+    "test": _test,
+    "info": _info,
+    "node": _node,
+}

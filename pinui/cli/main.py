@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from pinui.cli.console import Console
     from pinui.cli.grammar import build_parser
 
-    parser = build_parser()
+    parser = build_parser(arguments)
     try:
         options = parser.parse_args(arguments)
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
