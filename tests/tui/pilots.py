@@ -23,7 +23,7 @@ from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult, Totals
 from tests.tui import scene
 
-__all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "until", "workbench"]
+__all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]
 
 PATIENCE = 10.0
 
@@ -47,6 +47,11 @@ def text_of(app: Any) -> str:
 async def shows(pilot: Pilot[Any], *words: str) -> None:
     """Wait until all of these words are on the screen."""
     await until(pilot, lambda: all(word in text_of(pilot.app) for word in words), " and ".join(words))
+
+
+async def told(pilot: Pilot[Any], words: str) -> None:
+    """Wait until a toast says this (on the screen, its lines may break anywhere)."""
+    await until(pilot, lambda: any(words in toast.message for toast in pilot.app._notifications), f"a toast: {words}")
 
 
 async def settled(pilot: Pilot[Any]) -> None:

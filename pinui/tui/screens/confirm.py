@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Button
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import fit, plural, right, size
+from pinui.tui.display import fit, plural, right, short_path, size
 from pinui.tui.screens.dialog import Dialog, buttons, say
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
@@ -110,9 +111,10 @@ def leave_question(running: int) -> Confirm:
     )
 
 
-def overwrite_question(path: str) -> Confirm:
+def overwrite_question(path: Path) -> Confirm:
     """Before a file is replaced."""
-    return Confirm("Overwrite", f"{path} is there already. Replace it?", "The old contents are lost.", "Replace")
+    shown = short_path(str(path), str(Path.home()), 200)
+    return Confirm("Overwrite", f"{shown} is there already. Replace it?", "The old contents are lost.", "Replace")
 
 
 def remove_question(name: str) -> Confirm:

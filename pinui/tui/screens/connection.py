@@ -49,6 +49,10 @@ class ConnectionScreen(PlaceScreen):
     CSS_PATH = "connection.tcss"
     PANES = ("#profiles", "#facts")
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: list[Profile] = []
+
     def compose_body(self) -> Iterable[Widget]:
         """Two columns."""
         with Horizontal(classes="body"):
@@ -72,10 +76,11 @@ class ConnectionScreen(PlaceScreen):
     @property
     def chosen(self) -> Profile:
         """The profile under the cursor."""
-        current = self.profiles.current
-        name = current.id if current else self.workspace.profile.name
-        used = self.workspace.profile
-        return used if name == used.name else self.workspace.profiles.get(name)
+        current, used = self.profiles.current, self.workspace.profile
+        if current is None or current.id == used.name:
+            return used
+        # The list may be a moment behind: a profile that was just removed counts as the one in use.
+        return next((profile for profile in self.known if profile.name == current.id), used)
 
     # -- showing ------------------------------------------------------------------------------------------------
 
@@ -88,6 +93,7 @@ class ConnectionScreen(PlaceScreen):
         profiles = await asyncio.to_thread(self.workspace.profiles.list)
         if used.name not in [profile.name for profile in profiles]:
             profiles.insert(0, used)
+        self.known = profiles
         items = [self._item(profile, used.name) for profile in profiles]
         first = None if self.profiles.items else used.name
         self.profiles.show_items(items, select or first)

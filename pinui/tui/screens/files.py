@@ -186,7 +186,7 @@ class FilesScreen(PlaceScreen):
         if await asyncio.to_thread(path.is_dir):
             path = path / await self.workspace.name_for(address.value.strip())
         there = await asyncio.to_thread(path.exists)
-        if there and not await self.ask(overwrite_question(str(path))):
+        if there and not await self.ask(overwrite_question(path)):
             return
         self.workspace.transfers.download(address.value.strip(), path, overwrite=there)
         address.value = target.value = ""

@@ -125,8 +125,8 @@ class JsonScreen(PlaceScreen):
             stored = await asyncio.to_thread(stringify, value)
         except NotJSON as error:
             pane.add_class("-wrong")
-            place = "" if error.path == "$" else f" at {error.path}"
-            pane_title(pane, "Store", f"{error.reason}{place}")
+            place = "" if error.path == "$" else f"{error.path}: "
+            pane_title(pane, "Store", f"{place}{error.reason}")
             return
         self.valid, self.is_valid = value, True
         pane_title(pane, "Store", f"valid · {count(utf16_length(stored))} characters · public once stored")
@@ -282,7 +282,7 @@ class JsonScreen(PlaceScreen):
         if not name:
             return
         path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
-        if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(str(path))):
+        if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
             return
         await asyncio.to_thread(_write, path, pretty(self.retrieved) + "\n")
         self.pinui.tell(f"Saved as {path}.")

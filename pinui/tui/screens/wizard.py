@@ -15,13 +15,13 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.errors import sentence
 from pinui.tui.screens.dialog import Dialog, say
 from pinui.tui.screens.prompt import Choice, MenuList
 from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_PAGE, advice, token_verdict
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
+from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean
 
 if TYPE_CHECKING:
@@ -294,12 +294,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
             ]
         else:
             error = result.error or ValueError("There was no answer.")
-            words, todo = clean(sentence(error)), clean(advice(error))
+            words, todo = clean(sentence_for(error)[0]), clean(advice(error))
             parts = [
                 ("✗ ", "bold $error"),
                 (words, "bold $strong"),
                 f"\n\n{todo}\n\n",
-                ("enter tries again, esc goes back to change something. Nothing is saved.", "$muted"),
+                ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
             ]
         pane.update(Content.assemble(*parts))
 

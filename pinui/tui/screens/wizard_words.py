@@ -44,7 +44,7 @@ def token_verdict(secret: Secret, now: float) -> tuple[str, str]:
     length = f"{count(len(secret))} characters"
     text = secret.reveal()
     if text.count(".") != 2 or not text.startswith("eyJ"):
-        return f"? {length}: this does not look like a JWT, but the service decides", "$warning"
+        return f"? {length}, not a JWT; the service decides", "$warning"
     ends = expiry(secret)
     trouble = ending(ends)
     if trouble:

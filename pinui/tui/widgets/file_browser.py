@@ -85,8 +85,8 @@ class FileBrowser(ItemList):
         here = index == self.cursor
         edge = ("▌" if here else " ", "primary")
         if index == 0:
-            shown = short_path(str(self.folder), str(Path.home()), width - 6)
             note = f"  {self.trouble}" if self.trouble else "" if self.rows else "  nothing here"
+            shown = short_path(str(self.folder), str(Path.home()), max(12, width - 6 - len(note)))
             return [edge, ("  ▾ ", "muted"), (shown, "bold strong" if here else "second"), (note, "warning")]
         row = self.rows[index - 1]
         column = max(12, min(40, width - 20))

@@ -98,7 +98,7 @@ def facts_of(transfer: Transfer) -> tuple[str, str]:
             return number, f"✓ {short_cid(transfer.cid or '')}"
         return number, "✓ " + short_path(str(transfer.path), str(Path.home()), 40)
     if transfer.state == "failed":
-        return "failed", (transfer.error or "").rstrip(".")
+        return "failed", (transfer.error or "").removeprefix(f"{transfer.path}: ").rstrip(".")
     return transfer.state, "r retries" if transfer.state == "cancelled" else ""
 
 

@@ -1,0 +1,172 @@
+"""Connection and the wizard, against real nodes: what is known, what can go wrong, where the token goes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pinui.node import Node
+from pinui.tui.app import Pinui
+from pinui.tui.screens.wizard import Wizard
+from pinui.tui.widgets.fields import Field
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmF0dXJl"
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Node]:
+    """A pinning service of one's own."""
+    async with Node(tmp_path / "service", token=TOKEN) as node:
+        yield node
+
+
+async def to_the_token(pilot: object, api: str, name: str = "studio") -> None:
+    await pilot.press("5", "a")  # type: ignore[attr-defined]
+    await shows(pilot, "Where should your pins live?")  # type: ignore[arg-type]
+    await pilot.press("2")  # type: ignore[attr-defined]
+    await shows(pilot, "where is its API?")  # type: ignore[arg-type]
+    await paste(pilot, name)  # type: ignore[arg-type]
+    await pilot.press("enter")  # type: ignore[attr-defined]
+    await paste(pilot, api)  # type: ignore[arg-type]
+    await pilot.press("enter")  # type: ignore[attr-defined]
+
+
+async def test_the_wizard_sets_up_a_service_and_says_where_the_token_is(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, f'  "{TOKEN[:20]}\n{TOKEN[20:]}"  ')
+        await shows(pilot, "looks like a JWT, ends 1 Jan 2100")
+        assert TOKEN[:10] not in text_of(app), "it is masked"
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", f"{service.api_url}/ipfs")
+        assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"], (
+            "nothing is saved yet"
+        )
+        await pilot.press("enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio", "The token is kept for this run only.")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace.profile.name == "studio")
+        entry = await app.workspace.store({"on": "the other service"})
+        assert entry.profile == "studio"
+        config = app.workspace.paths.config.read_text()
+        assert service.api_url in config
+        assert TOKEN not in config
+
+
+async def test_a_wrong_token_is_explained_and_nothing_is_saved(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, "not-the-token")
+        await shows(pilot, "not a JWT; the service decides")
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "The service does not know this token.", "Nothing is saved.")
+        await pilot.press("escape", "escape", "escape", "escape", "escape")
+        await until(pilot, lambda: not isinstance(app.screen, Wizard))
+        assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
+
+
+async def test_an_address_where_nobody_answers_is_explained(service: Node) -> None:
+    async with workbench() as (_app, pilot):
+        await to_the_token(pilot, "http://127.0.0.1:9")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "Nobody answers at that address.")
+
+
+async def test_a_bad_name_or_address_is_told_before_anything_is_asked() -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, "pins.example", name="local")
+        await told(pilot, "must be a web address")
+        app.screen.query_one("#api", Field).value = "https://pins.example"
+        await pilot.press("enter")
+        await told(pilot, "There is a profile local already")
+
+
+async def test_choosing_the_local_node_needs_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("3")
+        await until(pilot, lambda: not isinstance(app.screen, Wizard))
+        assert app.workspace.profile.name == "local"
+
+
+async def add_profile(app: Pinui, service: Node) -> None:
+    from pinui.sdk.secret import Secret
+    from pinui.workspace import Profile
+
+    app.workspace.profiles.save(Profile("studio", "custom", service.api_url, service.gateway_url))
+    await app.workspace.credentials.save("studio", Secret(TOKEN))
+
+
+async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+        await pilot.press("5")
+        await shows(pilot, "local", "● ready", "studio", "○ not tested", "the node makes its own")
+        await pilot.press("j", "j", "t")
+        await shows(pilot, "● connected", "✓ Connected", "in memory, for this run only", "Last test")
+        await pilot.press("enter")
+        await shows(pilot, "Now using studio.")
+        await until(pilot, lambda: app.workspace.profile.name == "studio")
+        assert "studio" in text_of(app).splitlines()[0]
+        await pilot.press("delete")
+        await shows(pilot, "Remove the profile studio?")
+        await pilot.press("R")
+        await until(pilot, lambda: app.workspace.profile.name == "local")
+        await until(pilot, lambda: "studio" not in text_of(app).splitlines()[0])
+        assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
+
+
+async def test_a_token_is_replaced_and_never_shown(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+        await pilot.press("5")
+        await shows(pilot, "studio")
+        await pilot.press("j", "j")
+        await settled(pilot)
+        await pilot.press("r")
+        await shows(pilot, "New token for studio")
+        await paste(pilot, "another-token")
+        await shows(pilot, "•••••")
+        assert "another-token" not in text_of(app)
+        await pilot.press("enter")
+        await shows(pilot, "Kept in memory, for this run only.")
+        kept = (await app.workspace.credentials.read("studio")).secret
+        assert kept is not None
+        assert kept.reveal() == "another-token"
+        await pilot.press("t")
+        await shows(pilot, "✗ refused", "Not connected")
+
+
+async def test_addresses_are_edited_and_checked(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+        await pilot.press("5")
+        await shows(pilot, "studio")
+        await pilot.press("j", "j")
+        await settled(pilot)
+        await pilot.press("e")
+        await shows(pilot, "API address of studio")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "http://plain.example")
+        await pilot.press("enter")
+        await shows(pilot, "Gateway address of studio")
+        await pilot.press("enter")
+        await told(pilot, "must start with https")
+        assert app.workspace.profiles.get("studio").api_url == service.api_url
+
+
+async def test_the_embedded_node_has_nothing_to_edit() -> None:
+    async with workbench() as (_app, pilot):
+        await pilot.press("5", "e", "r", "delete")
+        await settled(pilot)
+        await shows(pilot, "Profiles", "embedded node")

@@ -1,0 +1,175 @@
+"""Files: picking, uploading, downloading, and what happens to transfers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinui.tui.app import Pinui
+from pinui.tui.screens.files import FilesScreen
+from pinui.workspace import Query
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = tmp_path / "home" / "pictures"
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / "deep.txt").write_text("deep")
+    for number in (1, 2, 3):
+        (folder / f"fjord-{number}.jpg").write_bytes(b"x" * 1000 * number)
+    (folder / ".hidden").write_text("")
+    return folder
+
+
+def place_of(app: Pinui) -> FilesScreen:
+    screen = app.screen
+    assert isinstance(screen, FilesScreen)
+    return screen
+
+
+async def test_marked_files_and_folders_are_uploaded(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "pictures/")
+        await pilot.press("j", "enter")
+        await shows(pilot, "raw/", "fjord-3.jpg")
+        assert ".hidden" not in text_of(app)
+        await pilot.press("space", "space")
+        await shows(pilot, "2 marked · 1.0 kB")
+        await pilot.press("u")
+        await shows(pilot, "2 done")
+        rows = await app.workspace.history.page(Query())
+        assert {(entry.name, entry.size) for entry in rows} == {("raw", 4), ("fjord-1.jpg", 1000)}
+        await pilot.press("backspace")
+        await shows(pilot, "▸ pictures/")
+
+
+async def test_a_typed_path_is_gone_to_and_a_wrong_one_is_told(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3", "p")
+        await shows(pilot, "Type or paste a path")
+        await paste(pilot, f'"{pictures / "fjord-2.jpg"}"')
+        await pilot.press("enter")
+        await shows(pilot, "1 marked · 2.0 kB")
+        await pilot.press("full_stop")
+        await shows(pilot, ".hidden")
+        await pilot.press("p")
+        await shows(pilot, "Type or paste a path")
+        await paste(pilot, "~/nowhere")
+        await pilot.press("enter")
+        await shows(pilot, "No such file or directory")
+        assert place_of(app).browser.folder == pictures
+
+
+async def test_a_download_proposes_a_name_asks_before_it_overwrites_and_arrives_whole(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.upload(pictures / "fjord-3.jpg")
+        (Path.home() / "Downloads").mkdir()
+        target = Path.home() / "Downloads" / "fjord-3.jpg"
+        target.write_text("something else")
+        await pilot.press("3", "d")
+        await paste(pilot, entry.cid)
+        await pilot.press("enter")
+        await shows(pilot, "~/Downloads/fjord-3.jpg")
+        await pilot.press("enter")
+        await shows(pilot, "~/Downloads/fjord-3.jpg is there already.")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert target.read_text() == "something else", "the question starts on Cancel"
+        await pilot.press("enter")
+        await shows(pilot, "~/Downloads/fjord-3.jpg is there already.")
+        await pilot.press("R")
+        await shows(pilot, "1 done")
+        assert target.read_bytes() == b"x" * 3000
+
+
+async def test_a_pin_is_handed_over_to_be_downloaded(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(pictures / "fjord-1.jpg")
+        await shows(pilot, "fjord-1.jpg", "preview")
+        await pilot.press("d")
+        await shows(pilot, "Save as", "fjord-1.jpg")
+        assert app.current_mode == "files"
+        await pilot.press("enter")
+        await shows(pilot, "1 done")
+        assert (Path.home() / "fjord-1.jpg").read_bytes() == b"x" * 1000
+
+
+async def test_a_bad_cid_is_told_and_no_transfer_begins() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3", "d")
+        await paste(pilot, "nonsense")
+        await pilot.press("enter")
+        await shows(pilot, "Invalid CID")
+        assert not app.workspace.transfers.all
+
+
+async def test_transfers_are_cancelled_retried_and_cleared(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        upload, hold = app.workspace.upload, asyncio.Event()
+
+        async def slow(source: Any, **options: Any) -> Any:
+            await hold.wait()
+            return await upload(source, **options)
+
+        monkeypatch.setattr(app.workspace, "upload", slow)
+        app.workspace.transfers.upload(pictures / "fjord-1.jpg")
+        await pilot.press("3", "tab", "tab")
+        await shows(pilot, "1 running", "c cancel")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert app.workspace.transfers.active == 1, "esc never cancels a transfer"
+        await pilot.press("c")
+        await shows(pilot, "1 cancelled")
+        hold.set()
+        await pilot.press("r")
+        await shows(pilot, "1 done")
+        await pilot.press("e")
+        await shows(pilot, "Nothing is under way.")
+
+
+async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(
+    pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench() as (app, pilot):
+        rung: list[bool] = []
+        monkeypatch.setattr(app, "bell", lambda: rung.append(True))
+        upload, hold = app.workspace.upload, asyncio.Event()
+
+        async def slow(source: Any, **options: Any) -> Any:
+            await hold.wait()
+            return await upload(source, **options)
+
+        monkeypatch.setattr(app.workspace, "upload", slow)
+        app.workspace.transfers.upload(pictures / "fjord-1.jpg")
+        await pilot.press("3")
+        await shows(pilot, "1 running")
+        await pilot.press("4")
+        hold.set()
+        await shows(pilot, "Transfers have ended.")
+        await until(pilot, lambda: rung)
+
+
+async def test_a_failed_transfer_shows_its_reason(tmp_path: Path) -> None:
+    async with workbench() as (app, pilot):
+        app.workspace.transfers.upload(tmp_path / "vanished.bin")
+        await pilot.press("3")
+        await shows(pilot, "1 failed", "vanished.bin", "No such file")
+
+
+async def test_a_folder_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pinui.tui.screens import files
+
+    def refused(_folder: Path, _hidden: bool) -> None:
+        raise PermissionError(13, "Permission denied", "/root/secret")
+
+    async with workbench() as (_app, pilot):
+        await pilot.press("3")
+        await settled(pilot)
+        monkeypatch.setattr(files, "read_folder", refused)
+        await pilot.press("backspace")
+        await shows(pilot, "Permission denied")

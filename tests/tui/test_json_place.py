@@ -1,0 +1,142 @@
+"""JSON: writing, checking, storing; retrieving, folding, copying, saving."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pinui.tui.app import Pinui
+from pinui.tui.screens.json import JsonScreen
+from pinui.tui.widgets.json_tree import JsonTree
+from pinui.workspace import Query
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+
+
+def place_of(app: Pinui) -> JsonScreen:
+    screen = app.screen
+    assert isinstance(screen, JsonScreen)
+    return screen
+
+
+async def test_typing_is_checked_and_f5_stores() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{\n  "title": "x",\n}')
+        await shows(pilot, "at line 3, column 1")
+        await pilot.press("f5")
+        await shows(pilot, "This is not JSON yet")
+        assert not await app.workspace.history.count(Query()), "bad input changes nothing"
+        place_of(app).editor.load_text('{"title": "Release notes", "version": 1.0}')
+        await shows(pilot, "valid · 37 characters · public once stored")
+        await pilot.press("f5")
+        await shows(pilot, "Stored as Qm")
+        entry = (await app.workspace.history.page(Query()))[0]
+        assert await app.workspace.retrieve(entry.cid) == {"title": "Release notes", "version": 1}
+
+
+async def test_what_json_would_lose_is_named() -> None:
+    async with workbench() as (_app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{"user": {"id": 9007199254740993}}')
+        await shows(pilot, "$.user.id: an integer beyond 2^53")
+
+
+async def test_nothing_is_stored_from_an_empty_editor() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "f5")
+        await shows(pilot, "Write some JSON first.")
+        assert not await app.workspace.history.count(Query())
+
+
+async def test_f3_loads_a_file_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text('{"from": "a file"}')
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(tmp_path / "nothing.json"))
+        await pilot.press("enter")
+        await shows(pilot, "No such file")
+        await pilot.press("f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(path))
+        await pilot.press("enter")
+        await shows(pilot, '"from"', "valid")
+        assert place_of(app).editor.text == '{"from": "a file"}'
+
+
+async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = {"title": "Notes", "changes": ["one", {"deep": True}], "n": 1.5}
+    copied: list[str] = []
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        cid = (await app.workspace.store(document)).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, f"https://gateway.example/ipfs/{cid}?x=1")
+        await pilot.press("enter")
+        await shows(pilot, "▾ {} 3 keys", "▾ changes [2]", 'title: "Notes"', "deep: true")
+        await pilot.press("j", "j", "enter")
+        await shows(pilot, "▸ changes [2]")
+        assert "deep" not in text_of(app)
+        await pilot.press("space", "j", "j", "j", "y")
+        await shows(pilot, "$.changes[1].deep")
+        await pilot.press("p")
+        await until(pilot, lambda: copied == ["$.changes[1].deep"])
+        await pilot.press("t")
+        await shows(pilot, '"changes": [', "text · t tree")
+        await pilot.press("t", "w")
+        await shows(pilot, "Save the document as")
+        await pilot.press("ctrl+u")
+        await paste(pilot, str(tmp_path / "saved.json"))
+        await pilot.press("enter")
+        await shows(pilot, "Saved as")
+        assert json.loads((tmp_path / "saved.json").read_text()) == document
+        await pilot.press("e")
+        await settled(pilot)
+        assert json.loads(place_of(app).editor.text) == document
+
+
+async def test_a_wrong_address_is_told_where_the_document_would_be() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, "not a cid")
+        await pilot.press("enter")
+        await shows(pilot, "Invalid CID")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.screen.query_one(JsonTree).rows)
+        await until(pilot, lambda: "Invalid CID" not in text_of(app) and "fetching" not in text_of(app))
+        assert app.is_running
+
+
+async def test_f4_edits_in_the_editor_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    script = tmp_path / "editor"
+    script.write_text('#!/bin/sh\nprintf \'{"edited": true}\' > "$1"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)  # a pilot has no terminal to give away
+        await pilot.press("2", "f4")
+        await shows(pilot, '"edited"', "valid")
+
+
+async def test_invisible_characters_are_seen_in_the_editor_and_kept() -> None:
+    async with workbench() as (app, pilot):
+        value = {"payload": "a\u202eb\x9b"}
+        cid = (await app.workspace.store(value)).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "payload")
+        await pilot.press("e")
+        await shows(pilot, "a\\u202eb\\u009b")
+        await settled(pilot)
+        assert json.loads(place_of(app).editor.text) == value

@@ -1,0 +1,98 @@
+"""Messages: writing, receiving, filing, passing the CID on."""
+
+from __future__ import annotations
+
+import pytest
+
+from pinui.workspace import Query
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+
+
+async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await pilot.press("4")
+        await shows(pilot, "Nobody yet.", "stored in public, delivered by nobody")
+        await pilot.press("n")
+        await shows(pilot, "Whom do you want to write to?")
+        await paste(pilot, "alice")
+        await pilot.press("enter")
+        await shows(pilot, "Write to alice")
+        await paste(pilot, "The keys are in the box.")
+        await pilot.press("enter")
+        await shows(pilot, "you → alice", "The keys are in the box.", "Nobody delivers it")
+        entry = (await app.workspace.history.page(Query()))[0]
+        assert (entry.kind, entry.recipient) == ("message", "alice")
+        await pilot.press("escape", "shift+tab", "y")
+        await until(pilot, lambda: copied == [entry.cid])
+
+
+async def test_a_received_message_stands_under_received_until_it_is_filed() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        cid = (await client.send("me", "Which page?")).cid
+        await pilot.press("4", "v")
+        await shows(pilot, "The CID of a message")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "Received", "not filed yet · 1", "Which page?", "f file under")
+        await pilot.press("f")
+        await shows(pilot, "Under which name?")
+        await paste(pilot, "alice")
+        await pilot.press("enter")
+        await shows(pilot, "received, filed here by you")
+        await until(pilot, lambda: "not filed yet" not in text_of(app))
+        assert not await app.workspace.history.count(Query(direction="sent")), "Pins shows only what was sent"
+
+
+async def test_what_is_no_message_is_told() -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"no": "message"})).cid
+        await pilot.press("4", "v")
+        await shows(pilot, "The CID of a message")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "This document is not a message")
+
+
+async def test_words_are_not_lost_when_sending_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pinui.sdk.errors import NetworkError
+
+    async with workbench() as (app, pilot):
+        await app.workspace.send("bob", "hello")
+        await pilot.press("4")
+        await shows(pilot, "bob")
+
+        async def lost(*_: object) -> None:
+            raise NetworkError("The connection was reset")
+
+        monkeypatch.setattr(app.workspace, "send", lost)
+        await pilot.press("i")
+        await paste(pilot, "see you at the harbour")
+        await pilot.press("enter")
+        await shows(pilot, "The connection was reset", "see you at the harbour")
+
+
+async def test_threads_are_apart_and_long_messages_are_whole() -> None:
+    async with workbench(size=(100, 40)) as (app, pilot):
+        await app.workspace.send("alice", "word " * 150 + "the end")
+        await app.workspace.send("bob", "see you at the harbour")
+        await pilot.press("4")
+        await shows(pilot, "you → bob", "see you at the harbour")
+        await pilot.press("j")
+        await shows(pilot, "you → alice", "the end")
+        await settled(pilot)
+        assert "you → bob" not in text_of(app)
+
+
+async def test_a_message_is_revoked_from_its_thread() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("bob", "regretted")
+        await pilot.press("4")
+        await shows(pilot, "regretted")
+        await pilot.press("tab", "x")
+        await shows(pilot, "Revoke this pin")
+        await pilot.press("R")
+        await shows(pilot, "Revoked 1 pin.", "revoked")
+        assert await app.workspace.history.count(Query(revoked=True)) == 1
