@@ -18,13 +18,14 @@ from pinui.sdk.errors import ContentError, PinuiError, ProviderError, Serializat
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
 from pinui.sdk.models import Blob, ClientConfig, OnVerdict, Timeouts, Verification
+from pinui.sdk.multipart import Multipart
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.prediction import PinnedCid, UploadPrediction, predict_text, profile_for
 from pinui.sdk.ranges import whole_size
 from pinui.sdk.reading import GatewayReader, is_listing
 from pinui.sdk.secret import Secret
 from pinui.sdk.sinks import FileSink, MemorySink
-from pinui.sdk.sources import Multipart, Uploadable, open_source
+from pinui.sdk.sources import Uploadable, open_source
 from pinui.sdk.transport import Clock, Transport
 
 __all__ = ["Peek", "PinProvider", "json_text"]

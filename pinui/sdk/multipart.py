@@ -1,0 +1,147 @@
+"""An upload's body: a form with files, framed here so that its length is exact and its files stream from threads."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import AsyncIterator, Iterable
+from typing import BinaryIO, NoReturn, Protocol
+
+from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.sdk.http import OnProgress
+from pinui.sdk.sources import PIECE, Part
+
+__all__ = ["Multipart", "Watcher"]
+
+
+class Watcher(Protocol):
+    """Looks at the files of an upload as they pass by."""
+
+    def begin(self) -> None: ...
+    def feed(self, piece: bytes) -> None: ...
+    def end_of(self, part: Part) -> None: ...
+
+
+class Multipart:
+    """The body. It can be read from its beginning again, for another try."""
+
+    def __init__(
+        self,
+        parts: Iterable[Part],
+        fields: Iterable[tuple[str, str]] = (),
+        on_progress: OnProgress | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        boundary = secrets.token_hex(16)
+        self.content_type = f"multipart/form-data; boundary={boundary}"
+        self.failure: PinuiError | None = None
+        self._hold = _Hold()
+        self._on_progress = on_progress
+        self._watcher = watcher
+        before_fields = [_field_text(boundary, name, text) for name, text in fields]
+        self._parts = [(_file_head(boundary, part), part) for part in parts]
+        self._opening = b"".join(before_fields)
+        self._closing = f"--{boundary}--\r\n".encode()
+        self._total = sum(part.size for _, part in self._parts)
+        framing = sum(len(head) + 2 for head, _ in self._parts)
+        self.length = len(self._opening) + framing + self._total + len(self._closing)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body from its beginning. A file that is not what it was ends it; `failure` then says so."""
+        self.close()
+        self.failure = None
+        self._hold = hold = _Hold()
+        if self._watcher is not None:
+            self._watcher.begin()
+        done = 0
+        if self._opening:
+            yield self._opening
+        for head, part in self._parts:
+            yield head
+            file = await self._open(part, hold)
+            left = part.size
+            while left:
+                piece = await asyncio.to_thread(file.read, min(PIECE, left))
+                if not piece:
+                    self._fail(part)
+                left -= len(piece)
+                # The piece is hashed while it is sent.
+                watched = (
+                    None if self._watcher is None else asyncio.create_task(asyncio.to_thread(self._watcher.feed, piece))
+                )
+                yield piece
+                if watched is not None:
+                    await watched
+                done += len(piece)
+                if self._on_progress is not None:
+                    self._on_progress(done, self._total)
+            if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
+                self._fail(part)
+            if self._watcher is not None:
+                await asyncio.to_thread(self._watcher.end_of, part)
+            hold.release()
+            yield b"\r\n"
+        yield self._closing
+
+    def close(self) -> None:
+        """Let go of the file being read; whoever stopped reading calls this."""
+        self._hold.end()
+
+    async def _open(self, part: Part, hold: _Hold) -> BinaryIO:
+        try:
+            file = await asyncio.to_thread(hold.take, part)
+        except OSError:
+            file = None
+        if file is None or not await asyncio.to_thread(part.unchanged, file):
+            self._fail(part)
+        return file
+
+    def _fail(self, part: Part) -> NoReturn:
+        self.failure = SourceChanged(
+            f"{part.name} changed while it was uploaded",
+            hint="Nothing was recorded. Upload it again when nothing else writes to it.",
+        )
+        raise self.failure
+
+
+class _Hold:
+    """The file being read. A cancelled upload can end while a thread is still opening it: that one is closed there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._file: BinaryIO | None = None
+        self._ended = False
+
+    def take(self, part: Part) -> BinaryIO:
+        file = part.open()
+        with self._lock:
+            self._file = file
+        if self._ended:
+            self.release()
+        return file
+
+    def release(self) -> None:
+        with self._lock:
+            file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def end(self) -> None:
+        self._ended = True
+        self.release()
+
+
+def _field_text(boundary: str, name: str, text: str) -> bytes:
+    return f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
+
+
+def _file_head(boundary: str, part: Part) -> bytes:
+    # As browsers quote names in forms; names that are no Unicode go out as the bytes they are on disk.
+    quoted = part.name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    lines = (
+        f"--{boundary}\r\n",
+        f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\n',
+        f"Content-Type: {part.media_type}\r\n\r\n",
+    )
+    return "".join(lines).encode("utf-8", "surrogateescape")
