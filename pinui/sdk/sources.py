@@ -16,7 +16,7 @@ from typing import BinaryIO, Self, cast
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob
 
-__all__ = ["Multipart", "Part", "UploadSource", "Uploadable", "open_source"]
+__all__ = ["PIECE", "Part", "UploadSource", "Uploadable", "open_source"]
 
 UNNAMED = "client-file"
 PIECE = 1024 * 1024
