@@ -47,10 +47,20 @@ class GatewayError(Exception):
 class Target:
     """What a request asks for, found."""
 
-    root: Cid
+    roots: tuple[Cid, ...]
+    """The CID at each step of the path, the first and the last included."""
     path: tuple[str, ...]
-    cid: Cid
     blocks: BlockReader
+
+    @property
+    def root(self) -> Cid:
+        """Where the path begins."""
+        return self.roots[0]
+
+    @property
+    def cid(self) -> Cid:
+        """What lies at its end."""
+        return self.roots[-1]
 
 
 class Gateway:
@@ -73,10 +83,10 @@ class Gateway:
         with ExitStack() as stack:
             blocks = stack.enter_context(self._store.reading())
             try:
-                cid = await self._workers.run(resolve, root, path, blocks)
-                if cid is None:
+                roots = await self._workers.run(_steps, root, path, blocks)
+                if roots is None:
                     raise GatewayError(404, f"There is no {'/'.join(path)!r} in {root}.")
-                return await self._serve(request, Target(root, path, cid, blocks))
+                return await self._serve(request, Target(roots, path, blocks))
             except MissingBlock as error:
                 raise GatewayError(404, str(error)) from error
             except UnsupportedContent as error:
@@ -129,7 +139,7 @@ class Gateway:
         if index is not None:
             piece = await self._workers.run(load, index, target.blocks)
             if isinstance(piece, FilePiece):
-                shown = Target(target.root, (*target.path, "index.html"), index, target.blocks)
+                shown = Target((*target.roots, index), (*target.path, "index.html"), target.blocks)
                 return await self._file(request, shown, piece.size)
 
         def draw() -> bytes:
@@ -215,6 +225,17 @@ class Gateway:
                         await response.write(piece)
 
 
+def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, ...] | None:
+    """The CID at each step of a path, or None if it leads nowhere."""
+    steps = [root]
+    for name in path:
+        found = resolve(steps[-1], [name], blocks)
+        if found is None:
+            return None
+        steps.append(found)
+    return tuple(steps)
+
+
 def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
     path = "/".join((str(target.root), *target.path))
     return {
@@ -223,7 +244,7 @@ def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
         "Cache-Control": FOR_EVER,
         "X-Content-Type-Options": "nosniff",
         "X-Ipfs-Path": f"/ipfs/{quote(path)}",
-        "X-Ipfs-Roots": str(target.cid),
+        "X-Ipfs-Roots": ",".join(str(cid) for cid in target.roots),
     }
 
 

@@ -35,6 +35,7 @@ CREATE TABLE pins (
     car TEXT
 );
 CREATE UNIQUE INDEX pinned_cids ON pins (cid) WHERE unpinned_at IS NULL;
+CREATE INDEX pins_by_date ON pins (pinned_at, number);
 CREATE TABLE blocks (
     digest BLOB NOT NULL,
     pin INTEGER NOT NULL REFERENCES pins (number),

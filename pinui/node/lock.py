@@ -45,13 +45,17 @@ class FolderLock:
         if fcntl is not None:
             os.close(self._fd)
 
-    def sweep(self) -> None:
-        """Remove what owners left who are gone."""
+    def left_over(self) -> list[Path]:
+        """What owners left who are gone without giving their name up: they crashed."""
+        alive = {self.name: True}
+        left: list[Path] = []
         for path in self._folder.iterdir():
             owner = path.name.partition(".")[0].partition("-")[0]
-            if owner != self.name and not self._is_alive(owner):
-                with contextlib.suppress(OSError):
-                    path.unlink()
+            if owner not in alive:
+                alive[owner] = self._is_alive(owner)
+            if not alive[owner]:
+                left.append(path)
+        return left
 
     def _is_alive(self, owner: str) -> bool:
         path = self._folder / f"{owner}.lock"
@@ -62,11 +66,7 @@ class FolderLock:
         except OSError:
             return True
         try:
-            if not _try_lock(fd):
-                return True
-            if fcntl is not None:
-                path.unlink(missing_ok=True)
-            return False
+            return not _try_lock(fd)
         finally:
             os.close(fd)
 

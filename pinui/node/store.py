@@ -149,7 +149,7 @@ class PinStore:
             pin = self._index.remove(connection, cid, time.time_ns() // 1_000_000)
         if pin is None:
             return False
-        with contextlib.suppress(OSError):  # what can't be removed now is removed at the next start
+        with contextlib.suppress(OSError):  # a file that can't be removed is only clutter
             (self._pins / (pin.car or "")).unlink(missing_ok=True)
         return True
 
@@ -163,13 +163,21 @@ class PinStore:
             reader.close()
 
     def _clean_up(self) -> None:
-        """Remove what crashed processes left: CARs without a row, drafts whose owner is gone."""
+        """Remove what crashed processes left: drafts, and CARs without a row.
+
+        Only if one has crashed: the list of all pins is long, and every start would pay for it.
+        """
+        left = self._lock.left_over()
+        if not left:
+            return
         with self._index.writing() as connection:
             known = self._index.cars(connection)
             for path in self._pins.iterdir():
                 if path.name not in known:
                     path.unlink(missing_ok=True)
-        self._lock.sweep()
+        for path in left:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 class BlockReader:

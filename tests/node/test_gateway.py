@@ -147,6 +147,7 @@ def test_a_folder_is_a_page_of_links(pin: Pin, anyone: httpx.Client) -> None:
     assert 'href="./%3Cb%3E%26%27.txt">&lt;b&gt;&amp;&#x27;.txt' in page.text
     assert anyone.get(f"/ipfs/{cid}/%3Cb%3E%26%27.txt").content == b"c"
     inner = anyone.get(f"/ipfs/{cid}/sub", follow_redirects=True)
+    assert inner.headers["X-Ipfs-Roots"].startswith(f"{cid},bafy")
     assert 'href="./b.txt"' in inner.text
     assert "683.6 KiB" in inner.text
 
