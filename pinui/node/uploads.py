@@ -214,7 +214,8 @@ def _unescape(filename: str) -> str:
 
 def boundary_of(content_type: str) -> bytes:
     """What stands between the parts of a form."""
-    kind, parameters = parse_options_header(content_type)
+    # A header may hold any bytes, the parser only takes what latin-1 has; no boundary has anything else.
+    kind, parameters = parse_options_header(content_type.encode("latin-1", "replace").decode("latin-1"))
     boundary = parameters.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not 0 < len(boundary) <= 200:
         raise ApiError(400, "The upload must be multipart/form-data with a boundary.")
