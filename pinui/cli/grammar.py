@@ -203,6 +203,7 @@ def _profile(verbs: _Verbs) -> None:
     part.add_argument(
         "--dialect", choices=("pin", "pinata"), help="the field names of the API (default: by its address)"
     )
+    part.add_argument("--gateway-key", action="store_true", help="the gateway has a key of its own: ask for it too")
     part.add_argument("--no-test", action="store_true", help="save it without trying the token first")
     part = inner.add("profile use", "make a profile the current one")
     part.add_argument("name", metavar="NAME")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pinui.cli.console import Console
     from pinui.sdk.secret import Secret
-    from pinui.workspace import Workspace
+    from pinui.workspace import Credential, Workspace
 
 __all__ = ["profile"]
 
@@ -65,9 +65,13 @@ def _list(console: Console, profiles: Profiles) -> int:
 
 def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.cli.running import run
+    from pinui.workspace.credentials import ending
 
     draft = _draft(options, profiles)
-    secret = _read_token(draft, console)
+    secret = _read_secret(f"Token for {draft.name}", "token")
+    key = _read_secret("Key of the gateway", "gateway key") if options.gateway_key else None
+    if not draft.gateway_url:
+        console.say("Without --gateway-url nothing can be read back, only written.")
 
     async def work(workspace: Workspace) -> None:
         if not options.no_test:
@@ -85,13 +89,11 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
         profiles.save(draft)
         console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")
         kept = await workspace.credentials.save(draft.name, secret)
-        if kept.origin == "keyring":
-            state = await workspace.credentials.keyring_state()
-            console.say(f"Its token is in the keyring{f' ({state.name})' if state.name else ''}.")
-        else:
-            console.say(f"Its token was not saved. {kept.trouble or ''}")
-        from pinui.workspace.credentials import ending
-
+        await _say_where(workspace, console, "token", kept)
+        if key is not None:
+            await _say_where(
+                workspace, console, "gateway key", await workspace.credentials.save_gateway_key(draft.name, key)
+            )
         if sentence := ending(kept.expires_at):
             console.say(sentence)
 
@@ -121,10 +123,19 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
         draft = replace(draft, gateway_url=check_url(options.gateway_url, what="--gateway-url"))
     if options.dialect:
         draft = replace(draft, dialect=options.dialect)
-    return draft
+    return replace(draft, gateway_key=draft.gateway_key or options.gateway_key)
 
 
-def _read_token(draft: Profile, console: Console) -> Secret:
+async def _say_where(workspace: Workspace, console: Console, what: str, kept: Credential) -> None:
+    if kept.origin == "keyring":
+        name = (await workspace.credentials.keyring_state()).name
+        console.say(f"Its {what} is in the keyring{f' ({name})' if name else ''}.")
+    else:
+        console.say(f"Its {what} was not saved. {kept.trouble or ''}")
+
+
+def _read_secret(prompt: str, what: str) -> Secret:
+    """A secret from a hidden prompt, or the next line of stdin."""
     from pinui.sdk.secret import Secret
     from pinui.workspace.credentials import tidy
 
@@ -132,18 +143,18 @@ def _read_token(draft: Profile, console: Console) -> Secret:
         from getpass import getpass
 
         try:
-            text = getpass(f"Token for {draft.name} (it is not shown): ")
+            text = getpass(f"{prompt} (it is not shown): ")
         except EOFError:
             text = ""
     else:
         text = sys.stdin.readline()
     secret = Secret(tidy(text))
     if not secret:
-        raise VerbError("No token was given, so nothing was saved.", hint="Type it at the prompt, or pipe it in.")
+        raise VerbError(f"No {what} was given, so nothing was saved.", hint="Type it at the prompt, or pipe it in.")
     if any(ord(character) < 33 or ord(character) > 126 for character in secret.reveal()):
-        raise VerbError("A token has no blanks and no letters beyond ASCII; nothing was saved.", hint="Copy it again.")
-    if not draft.gateway_url:
-        console.say("Without --gateway-url nothing can be read back, only written.")
+        raise VerbError(
+            f"A {what} has no blanks and no letters beyond ASCII; nothing was saved.", hint="Copy it again."
+        )
     return secret
 
 

@@ -127,6 +127,26 @@ def test_revoking_asks_and_only_a_yes_is_a_yes(call: Run, terminal: Open) -> Non
     assert call("retrieve", cid).code == 1
 
 
+def test_a_token_is_asked_for_without_being_shown(terminal: Open, own_home: Path) -> None:
+    asked = terminal("profile", "add", "work", "--api-url", "http://127.0.0.1:9", "--no-test")
+    asked.read_until("Token for work (it is not shown): ")
+    asked.type("canary-token\n")
+    assert asked.end() == 0
+    assert "canary-token" not in asked.text
+    assert "pinui profile use work" in asked.text
+    assert "canary-token" not in (own_home / "config.toml").read_text()
+
+
+def test_forgetting_asks(own_home: Path, terminal: Open, call: Run) -> None:
+    with HistoryFile(own_home / "history.db") as history:
+        history.add(row(1), None)
+    asked = terminal("history", "forget", "--all")
+    asked.read_until("Forget 1 row of the history for good?")
+    asked.type("no\n")
+    assert asked.end() == 1
+    assert len(call("history").out.splitlines()) == 1
+
+
 def test_an_upload_shows_a_bar_with_rate_and_leaves_only_its_line(here: Path, terminal: Open) -> None:
     with (here / "big.bin").open("wb") as file:
         file.truncate(400_000_000)

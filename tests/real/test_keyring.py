@@ -176,8 +176,9 @@ def test_the_command_keeps_a_token_in_the_keyring_and_uses_it_in_later_runs(sess
         assert service.stdout is not None
         urls = json.loads(service.stdout.readline())
         where = ("--api-url", urls["api_url"], "--gateway-url", urls["gateway_url"])
-        added = pinui("profile", "add", "work", *where, stdin="canary-token\n")
+        added = pinui("profile", "add", "work", *where, "--gateway-key", stdin="canary-token\nkey-of-the-gateway\n")
         assert "Its token is in the keyring (SecretService)." in added.stderr
+        assert "Its gateway key is in the keyring (SecretService)." in added.stderr
         stored = pinui("--profile", "work", "store", "[1]")
         assert (stored.returncode, stored.stderr) == (0, "")
         assert "in the keyring" in pinui("--profile", "work", "info").stdout
