@@ -97,7 +97,7 @@ class PinQuery:
         for term, value in (
             ("cid = ?", self.cid),
             ("instr(cid, ?)", self.cid_contains),
-            ("instr(lower(name), lower(?))", self.name),
+            ("instr(casefold(name), casefold(?))", self.name),
             ("pinned_at >= ?", self.start),
             ("pinned_at <= ?", self.end),
             ("size >= ?", self.smallest),
@@ -218,7 +218,13 @@ class Index:
         connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = TRUNCATE")
         connection.execute("PRAGMA synchronous = FULL")
+        # SQLite's own lower() knows no letters beyond ASCII.
+        connection.create_function("casefold", 1, _casefold, deterministic=True)
         return connection
+
+
+def _casefold(text: str | None) -> str | None:
+    return None if text is None else text.casefold()
 
 
 def _pin(row: Any) -> Pin:

@@ -70,6 +70,8 @@ def read_options(metadata: Any, options: Any) -> Options:
     version = options.get("cidVersion")
     if isinstance(version, bool) or version not in (None, 0, 1, "0", "1"):
         raise ApiError(400, INVALID)
+    # Half a character, which JSON can carry, is no text that a database takes.
+    name = name and name.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return Options(name, _keyvalues(keyvalues), int(version or 0))
 
 
@@ -89,7 +91,12 @@ def _keyvalues(value: Any) -> dict[str, Any] | None:
         raise ApiError.of(400, "INVALID_METADATA", f"At most {MAX_KEYVALUES} keyvalues are allowed.")
     if not all(member is None or isinstance(member, (str, int, float)) for member in keyvalues.values()):
         raise ApiError.of(400, "INVALID_METADATA", "Keyvalues must be strings, numbers or booleans.")
-    return keyvalues
+    return {key: _plain(member) for key, member in keyvalues.items()}
+
+
+def _plain(value: Any) -> Any:
+    """JavaScript's numbers are all doubles; a whole one is written without a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def when(milliseconds: int) -> str:

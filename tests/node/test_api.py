@@ -61,6 +61,17 @@ def test_json_is_pinned_in_both_dialects(api: httpx.Client, content: str, meta: 
     assert api.get(f"/ipfs/{pinned['IpfsHash']}").json() == {"b": [1, 2]}
 
 
+def test_metadata_comes_back_as_it_was_sent(api: httpx.Client) -> None:
+    meta = {"name": "grün", "keyvalues": {"whole": 3, "part": 1.5, "text": "\ud800", "flag": True}}
+    pinned = api.post("/pinning/pinJSONToIPFS", content=json.dumps({"pinContent": 1, "pinMetadata": meta})).json()
+    assert (pinned["Name"], pinned["Keyvalues"]) == (meta["name"], meta["keyvalues"])
+    assert isinstance(pinned["Keyvalues"]["whole"], int)
+    half = api.post("/pinning/pinJSONToIPFS", content=b'{"pinContent": 2, "pinMetadata": {"name": "a\\ud800b"}}')
+    assert half.json()["Name"] == "a\ufffdb"
+    found = api.get("/data/pinList", params={"metadata[name]": "RÜn"}).json()["rows"]
+    assert [row["metadata"]["name"] for row in found] == ["grün"]
+
+
 @pytest.mark.parametrize(
     ("sent", "stored"),
     [
