@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Sequence
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -70,13 +69,8 @@ class PinningApi:
         boundary = boundary_of(request.headers.get("Content-Type", ""))
         await self._workers.run(self._check_room, request.content_length or 0)
         upload = MultipartUpload(self._store, boundary)
-
-        def take(pieces: Sequence[bytes]) -> None:
-            for piece in pieces:
-                upload.feed(piece)
-
         try:
-            await pump(request, self._workers, take)
+            await pump(request, self._workers, upload)
             pin, duplicate = await self._workers.run(upload.finish)
         finally:
             await self._workers.run(upload.discard)

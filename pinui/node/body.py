@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Protocol
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestPayloadError
@@ -11,7 +12,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from pinui.node.errors import ApiError
 from pinui.node.workers import Workers
 
-__all__ = ["accept_body", "pump", "read_whole"]
+__all__ = ["Sink", "accept_body", "pump", "read_whole"]
 
 STALLED = 60.0
 BATCH = 1024 * 1024
@@ -53,26 +54,61 @@ async def read_whole(request: web.BaseRequest, limit: int) -> bytes:
     return bytes(whole)
 
 
-async def pump(request: web.BaseRequest, workers: Workers, take: Callable[[Sequence[bytes]], None]) -> None:
-    """A large body into `take`, which works in a thread while the next megabyte arrives."""
+class Sink(Protocol):
+    """Takes a large body in two steps."""
+
+    def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
+        """Parse and hash the next pieces; what comes back writes them."""
+        ...
+
+
+async def pump(request: web.BaseRequest, workers: Workers, sink: Sink) -> None:
+    """A large body into a sink: while one megabyte arrives, the last one is hashed and the one before written."""
     await accept_body(request)
+    steps = _Steps(workers, sink)
     batch: list[bytes] = []
     size = 0
-    working: asyncio.Future[None] | None = None
     try:
         async for piece in pieces(request):
             batch.append(piece)
             size += len(piece)
             if size >= BATCH:
-                if working is not None:
-                    await working
-                working = asyncio.ensure_future(workers.run(take, batch))
+                await steps.put(batch)
                 batch, size = [], 0
-        if working is not None:
-            await working
-            working = None
-        await workers.run(take, batch)
+        await steps.put(batch)
+        await steps.end()
     finally:
-        if working is not None:
-            # Something else has failed first; what this one says is no news.
-            await asyncio.gather(working, return_exceptions=True)
+        await steps.settle()
+
+
+class _Steps:
+    """Hashing and writing, each in a thread while the other goes on; never more than one batch in each."""
+
+    def __init__(self, workers: Workers, sink: Sink) -> None:
+        self._workers = workers
+        self._sink = sink
+        self._hashing: asyncio.Future[Callable[[], None]] | None = None
+        self._writing: asyncio.Future[None] | None = None
+
+    async def put(self, batch: Sequence[bytes]) -> None:
+        await self._pass_on()
+        self._hashing = asyncio.ensure_future(self._workers.run(self._sink.feed_all, batch))
+
+    async def end(self) -> None:
+        await self._pass_on()
+        if self._writing is not None:
+            await self._writing
+
+    async def _pass_on(self) -> None:
+        """What has been hashed goes to be written."""
+        if self._hashing is None:
+            return
+        write = await self._hashing
+        if self._writing is not None:
+            await self._writing
+        self._writing = asyncio.ensure_future(self._workers.run(write))
+
+    async def settle(self) -> None:
+        """No thread is at work any more. If something failed, it has been raised already: no news from here."""
+        under_way: list[asyncio.Future[Any]] = [step for step in (self._hashing, self._writing) if step is not None]
+        await asyncio.gather(*under_way, return_exceptions=True)

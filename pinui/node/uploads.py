@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.exporter import read_file
 from pinui.ipfs.folders import FolderBuilder
-from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile, NewBlock
 from pinui.ipfs.multihash import Bytes
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
@@ -76,6 +76,7 @@ class MultipartUpload:
         self._files: list[_File] = []
         self._draft: DraftCar | None = None
         self._importer: Importer | None = None
+        self._ready: list[NewBlock] = []
         self._mime_type: str | None = None
         self._beginning = b""
         self._part = _Part()
@@ -100,8 +101,16 @@ class MultipartUpload:
         except FormParserError as error:
             raise ApiError(400, INVALID) from error
 
+    def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
+        """Take the next pieces of the body; what comes back writes their blocks, in another thread if need be."""
+        for piece in pieces:
+            self.feed(piece)
+        blocks, self._ready = self._ready, []
+        return lambda: self._target().add(blocks) if blocks else None
+
     def finish(self) -> tuple[Pin, bool]:
         """The body is whole: make it a pin."""
+        self.feed_all(())()
         if not self._ended:
             raise ApiError(400, INVALID)
         options = options_field(self._fields)
@@ -192,14 +201,14 @@ class MultipartUpload:
             return
         if not self._importer.size:
             self._beginning = data[start : min(end, start + SNIFFED)]
-        self._target().add(self._importer.feed(memoryview(data)[start:end]))
+        self._ready += self._importer.feed(memoryview(data)[start:end])
 
     def _on_part_end(self) -> None:
         if self._importer is None:
             self._fields[self._part.name] = self._part.text.decode(errors="replace")
             return
         blocks, cid, size = self._importer.finish()
-        self._target().add(blocks)
+        self._ready += blocks
         self._importer = None
         self._files.append(_File(self._part.filename or "", cid, size))
 
