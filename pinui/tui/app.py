@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 from textual.app import App
 from textual.screen import Screen
 
+from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.command import Command, Group
 from pinui.tui.commands import bindings
 from pinui.tui.display import count
 from pinui.tui.errors import sentence
+from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.themes import DARK, LIGHT, own_variables
 from pinui.workspace.text import clean_line
@@ -260,12 +262,13 @@ class Pinui(App[None]):
         if group.place is not None:
             await self.action_go(group.place)
         if group.pane is not None:
-            self.screen.query_one(group.pane).focus()
+            focus_now(self.screen.query_one(group.pane))
         await self.run_action(command.action, default_namespace=self.screen.focused or self.screen)
 
 
 def make_app(profile: str | None = None, *, home: Path | None = None, clock: Callable[[], float] = time.time) -> Pinui:
     """The app as the command line and the tests make it."""
+    let_alt_digits_through()
     return Pinui(profile=profile, home=home, clock=clock)
 
 

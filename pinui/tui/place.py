@@ -14,6 +14,7 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.focus import focus_now
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -62,7 +63,7 @@ class PlaceScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin on the first pane."""
-        self.query_one(self.PANES[0]).focus()
+        focus_now(self.query_one(self.PANES[0]))
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Coming back: what happened elsewhere shows here."""
@@ -80,7 +81,7 @@ class PlaceScreen(Screen[None]):
     def show_pane(self, pane: str) -> None:
         """Focus a pane; in a small terminal, bring its column to the front."""
         self._show_column(pane)
-        self.query_one(pane).focus()
+        focus_now(self.query_one(pane))
 
     def _show_column(self, pane: str) -> None:
         second = pane in self.SECOND

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from pinui.tui.commands import bindings
 from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
+from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.dialog import say
 from pinui.tui.screens.prompt import Prompt
@@ -146,7 +147,7 @@ class FilesScreen(PlaceScreen):
     def action_download(self) -> None:
         """Type a CID."""
         self.show_pane("#download")
-        self.query_one("#address").focus()
+        focus_now(self.query_one("#address"))
 
     def prepare_download(self, address: str, name: str) -> None:
         """From another place: the CID is known, the file's name perhaps."""
@@ -167,7 +168,7 @@ class FilesScreen(PlaceScreen):
         target = self.query_one("#target", Field)
         shown = str(folder / Path(name).name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
-        target.focus()
+        focus_now(target)
 
     @on(Input.Submitted, "#target")
     def _download(self) -> None:

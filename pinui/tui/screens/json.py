@@ -21,6 +21,7 @@ from textual.widgets import Input, TextArea
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import count, short_cid
+from pinui.tui.focus import focus_now
 from pinui.tui.json_text import pretty, safe_for_editor
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import show_json
@@ -230,7 +231,7 @@ class JsonScreen(PlaceScreen):
         self.toggle_class("-text")
         self.pinui.stylesheet.update(self)
         self._title_document()
-        self.query_one("#document-text" if self.has_class("-text") else "#document").focus()
+        focus_now(self.query_one("#document-text" if self.has_class("-text") else "#document"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a document there is nothing to fold, copy or save."""

@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import age, short_cid
+from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.prompt import Prompt
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
@@ -166,7 +167,7 @@ class MessagesScreen(PlaceScreen):
             self.action_new_recipient()
         else:
             self.show_pane("#line")
-            self.query_one("#words").focus()
+            focus_now(self.query_one("#words"))
 
     def action_new_recipient(self) -> None:
         """Ask for a name first."""

@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import plural, size
+from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.pin_actions import PinActions
 from pinui.tui.widgets.detail import Detail
@@ -155,18 +156,19 @@ class PinsScreen(PinActions, PlaceScreen):
     def action_filter(self) -> None:
         """Show the line and type."""
         self.add_class("-filter")
-        self.query_one(FilterLine).focus()
+        self.pinui.stylesheet.update(self)  # at once: what is hidden cannot take the focus
+        focus_now(self.query_one(FilterLine))
 
     def action_keep_filter(self) -> None:
         """Back to the list, with what was found."""
-        self.pins.focus()
+        focus_now(self.pins)
         self.set_class(bool(self.asked.text), "-filter")
 
     def action_clear_filter(self) -> None:
         """Everything again, and back to the list."""
         self.query_one(FilterLine).value = ""
         self.remove_class("-filter")
-        self.pins.focus()
+        focus_now(self.pins)
 
     @on(Input.Changed, "#filter")
     def _filter(self, event: Input.Changed) -> None:

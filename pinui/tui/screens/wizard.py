@@ -15,6 +15,7 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.focus import focus_now
 from pinui.tui.screens.dialog import Dialog, say
 from pinui.tui.screens.prompt import Choice, MenuList
 from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_PAGE, advice, token_verdict
@@ -138,7 +139,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one("#steps", Static).update(Content.assemble(*parts))
         self.query_one("#wizard").border_subtitle = PAGES[page].keys
         self.query_one(".pinata").display = self.service == "pinata"
-        self.query_one(f"#{PAGES[page].focus}").focus()
+        focus_now(self.query_one(f"#{PAGES[page].focus}"))
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -202,7 +203,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         from pinui.workspace.profiles import check_name, check_url
 
         if self.query_one("#name").has_focus:
-            self.query_one("#api").focus()
+            focus_now(self.query_one("#api"))
             return
         try:
             name = check_name(self.text("name"))
@@ -227,7 +228,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         from pinui.workspace.profiles import check_url
 
         if self.query_one("#gateway").has_focus and self.text("gateway"):
-            self.query_one("#key").focus()
+            focus_now(self.query_one("#key"))
             return
         try:
             check_url(self.text("gateway"), what="gateway address")

@@ -6,6 +6,7 @@ from rich.text import Text
 from textual import events
 from textual.widgets import TextArea
 
+from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
 from pinui.tui.json_text import JSON_TONES, TOKEN, safe_for_editor
 from pinui.workspace.text import clean
@@ -35,6 +36,10 @@ class JsonEditor(TextArea):
             if colour.startswith("#"):
                 text.stylize(colour, *match.span())
         return text
+
+    async def _on_key(self, event: events.Key) -> None:
+        if is_for_the_app(event):
+            event.prevent_default()
 
     async def _on_paste(self, event: events.Paste) -> None:
         # As escapes, invisible characters can be seen, and JSON reads them back unchanged.

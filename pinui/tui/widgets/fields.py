@@ -8,7 +8,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
+from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.commands import bindings
+from pinui.tui.focus import focus_now
 from pinui.workspace.text import clean_line
 
 __all__ = ["Field", "FieldPane", "pane_title"]
@@ -39,6 +41,10 @@ class Field(Input):
         """Replace the value by text of any origin."""
         self.value = clean_line(text)
         self.cursor_position = len(self.value)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if is_for_the_app(event):
+            event.prevent_default()
 
     def _on_paste(self, event: events.Paste) -> None:
         lines = event.text.strip().splitlines()
@@ -73,11 +79,11 @@ class FieldPane(Vertical, can_focus=True):
     def action_enter_field(self) -> None:
         """Begin to type."""
         for field in self.fields()[:1]:
-            field.focus()
+            focus_now(field)
 
     def action_leave_field(self) -> None:
         """Letters are commands again."""
-        self.focus()
+        focus_now(self)
 
     def on_click(self, event: events.Click) -> None:
         """A click on the pane means its field."""

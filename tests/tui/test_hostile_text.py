@@ -1,0 +1,155 @@
+"""Text from elsewhere cannot steer the terminal or the app: each surface, on a real pty."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from pinui.sdk.secret import Secret
+from pinui.workspace import Profile, Workspace
+from tests.tui.terminal import Terminal
+
+CLIPBOARD = "\x1b]52;c;SEVBVA==\x07"
+COLOUR, C1 = "\x1b[31337m", "\x9b31337m"
+BIDI, HIDDEN = "\u202e", "\u200b"
+MARKUP = "[/][@click=app.quit()]x[/]"
+FORBIDDEN = [text.encode() for text in (CLIPBOARD[:-1], COLOUR, C1, BIDI, HIDDEN, "\u2066")]
+
+
+def hostile(word: str) -> str:
+    """A word with everything that a terminal or a markup parser could fall for around it."""
+    return f"{MARKUP}{word}{COLOUR}{C1}{CLIPBOARD}{BIDI}{HIDDEN}"
+
+
+def file_name(word: str) -> str:
+    """The same, as far as a file may be called that."""
+    return hostile(word).replace("/", "∕")
+
+
+class Refusal(BaseHTTPRequestHandler):
+    """A service whose every answer is an insult."""
+
+    def do_GET(self) -> None:
+        body = json.dumps({"error": {"reason": "NO", "details": hostile("insult")}}).encode()
+        self.send_response(403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Quiet."""
+
+
+@pytest.fixture
+def insulting_service() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Refusal)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+async def prepare(folder: Path, service: str) -> dict[str, str]:
+    """A home full of hostile words."""
+    trip = folder / "trip"
+    trip.mkdir()
+    (trip / file_name("entry")).write_text("x")
+    (folder / file_name("picture")).write_text(hostile("contents"))
+    cids: dict[str, str] = {}
+    async with await Workspace.open() as workspace:
+        workspace.profiles.set_setting("welcomed", True)
+        workspace.profiles.save(Profile("evil", "custom", service, service))
+        await workspace.credentials.save("evil", Secret("a"))
+        await workspace.send(hostile("eve"), hostile("letter"))
+        cids["folder"] = (await workspace.upload(trip, name=hostile("trip"))).cid
+        cids["file"] = (await workspace.upload(folder / file_name("picture"), name=hostile("picture"))).cid
+        document = {hostile("key"): 1, "v": hostile("value"), "list": [hostile("item")]}
+        cids["json"] = (await workspace.store(document, name=hostile("document"))).cid
+    return cids
+
+
+@pytest.fixture
+def terminal(own_home: Path, tmp_path: Path, insulting_service: str) -> Iterator[tuple[Terminal, dict[str, str]]]:
+    folder = tmp_path / "home"
+    cids = asyncio.run(prepare(folder, insulting_service))
+    env = {**os.environ, "PYTHONWARNINGS": "default", "PINUI_TOKEN": "a"}
+    terminal = Terminal([sys.executable, "-m", "pinui"], env, cols=150, rows=44)
+    try:
+        yield terminal, cids
+    finally:
+        terminal.close()
+
+
+def leave(app: Terminal) -> None:
+    """Esc, and the list's own keys are back in the footer (a key right after esc would be alt+key)."""
+    app.press("\x1b")
+    app.shows(" browser")
+
+
+def test_no_surface_lets_remote_text_steer_the_terminal(terminal: tuple[Terminal, dict[str, str]]) -> None:
+    app, cids = terminal
+    app.shows(f"{MARKUP}document")  # the list of pins
+    app.shows("value")  # the preview of JSON
+    app.press("x")
+    app.shows("Revoke this pin")  # a dialog
+    leave(app)
+    app.press("y")
+    app.shows("ipfs:// URI")  # the copy menu, with the name
+    leave(app)
+    app.press("n")
+    app.shows("A name of your own")  # a prompt that holds the name
+    leave(app)
+    app.press("\x10")
+    app.shows("Pins: filter")  # the palette, with recent pins
+    app.press("picture")
+    app.shows("picture")
+    leave(app)
+    app.press("j")
+    app.shows("contents")  # the preview of text
+    app.press("j")
+    app.shows("entry")  # the entries of a folder
+    app.press("j")
+    app.shows("letter")  # a message
+    app.press("2")
+    app.shows("Retrieve")
+    app.press("\t")
+    app.press("\r")
+    app.paste(cids["json"])
+    app.press("\r")
+    app.shows("item")  # a document as a tree
+    app.press("t")
+    app.shows("item")  # as text
+    app.press("e")
+    app.shows("value")  # in the editor
+    app.press("\r")
+    app.press("\x1b3")  # alt+3, from a field
+    app.shows("Upload")
+    app.shows("picture")  # names of files
+    app.press("j")
+    app.press("j")
+    app.press("u")
+    app.shows("1 done")  # a transfer
+    app.press("4")
+    app.shows("eve")  # a recipient, a thread and the title of the line
+    app.shows("letter")
+    app.press("5")
+    app.shows("evil")
+    app.press("j")
+    app.press("j")
+    app.press("t")
+    app.shows("insult")  # a provider's own words, in a toast and in a pane
+    app.press("q")
+    assert app.exit_code() == 0
+    for text in FORBIDDEN:
+        assert text not in app.raw, f"{text!r} reached the terminal"
