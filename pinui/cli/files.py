@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 import tempfile
+import time
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +17,15 @@ from pinui.cli.rows import entry_object
 from pinui.cli.running import run
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.text import clean
+from pinui.workspace.transfers import Transfer
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
     from pinui.cli.console import Console
-    from pinui.workspace import Transfer, Workspace
+    from pinui.sdk.models import Verification
+    from pinui.workspace import Workspace
 
 __all__ = ["download", "upload"]
 
@@ -144,38 +148,48 @@ def download(options: Namespace, console: Console) -> int:
         console.out_json({key: value for key, value in told.items() if value is not None})
     else:
         console.out(str(path))
-    _say_unverifiable(transfer, console)
+    _say_unverifiable(transfer.verification, console)
     return 0
 
 
-def _say_unverifiable(transfer: Transfer, console: Console) -> None:
-    if transfer.verification == "unverifiable":
+def _say_unverifiable(verification: Verification | None, console: Console) -> None:
+    if verification == "unverifiable":
         console.hint("The gateway gave no proof that these are the bytes that the CID names.")
 
 
 def _download_to_stdout(options: Namespace, console: Console) -> int:
-    """Through a file, so that a pipe never gets bytes that turn out not to be what the CID names."""
-    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
-        spooled = Path(folder, "content")
-        transfer = run(
-            options, console, lambda workspace: _download(workspace, console, options.cid, spooled, title=options.cid)
+    """As it arrives, for a pipe; whole and cleaned, for a person's terminal."""
+    shown = io.BytesIO() if console.data_on_terminal else None
+    transfer = Transfer(0, "download", options.cid, "running")
+    bars = console.bars()
+
+    def progressed(done: int, total: int | None) -> None:
+        transfer.started = transfer.started or time.time()
+        elapsed = time.time() - transfer.started
+        transfer.done, transfer.total = done, total
+        transfer.rate = done / elapsed if elapsed > 0 else None
+        transfer.remaining = (total - done) / transfer.rate if total and transfer.rate else None
+        bars.show([transfer])
+
+    def judged(verdict: Verification | None) -> None:
+        transfer.verification = verdict
+
+    into = sys.stdout.buffer if shown is None else shown
+    try:
+        run(
+            options,
+            console,
+            lambda workspace: workspace.pour(options.cid, into, on_progress=progressed, on_verdict=judged),
         )
-        _say_unverifiable(transfer, console)
-        if spooled.is_dir():
-            raise VerbError("This is a folder.", hint="Give -o a name to write it there.")
-        if console.data_on_terminal:
-            try:
-                text = spooled.read_bytes().decode("utf-8")
-            except UnicodeDecodeError:
-                raise VerbError(
-                    "These are bytes that a terminal cannot show.", hint="Use -o FILE, or a pipe."
-                ) from None
-            sys.stdout.write(clean(text))
-        else:
-            sys.stdout.flush()
-            with spooled.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer, 1024 * 1024)
-            sys.stdout.buffer.flush()
+    finally:
+        console.end_bars()
+    if shown is not None:
+        try:
+            sys.stdout.write(clean(shown.getvalue().decode("utf-8")))
+        except UnicodeDecodeError:
+            hint = "Use -o FILE, or a pipe."
+            raise VerbError("These are bytes that a terminal cannot show.", hint=hint) from None
+    _say_unverifiable(transfer.verification, console)
     return 0
 
 

@@ -24,6 +24,11 @@ BATCH = 1024 * 1024
 class ReadSink(Sink, Protocol):
     """A sink whose content can be looked at again and thrown away."""
 
+    @property
+    def can_start_anew(self) -> bool:
+        """Whether what came can still be taken back; always, but for pipes."""
+        ...
+
     def restart(self) -> None:
         """Forget everything that came."""
         ...
@@ -80,7 +85,7 @@ class CheckingSink:
         await self._hash_batch()
         await self._settle()
         finding = self._check.finding()
-        if finding != "unknown":
+        if finding != "unknown" or not self._inner.can_start_anew:
             return finding
         for profile in likely_profiles(self._cid)[1:]:
             check = ContentCheck(self._cid, profile)

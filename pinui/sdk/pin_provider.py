@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, BinaryIO, overload
 
 from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
@@ -24,7 +24,7 @@ from pinui.sdk.prediction import PinnedCid, UploadPrediction, predict_text, prof
 from pinui.sdk.ranges import whole_size
 from pinui.sdk.reading import GatewayReader, is_listing
 from pinui.sdk.secret import Secret
-from pinui.sdk.sinks import FileSink, MemorySink
+from pinui.sdk.sinks import FileSink, MemorySink, PipeSink
 from pinui.sdk.sources import Uploadable, open_source
 from pinui.sdk.transport import Clock, Transport
 
@@ -196,6 +196,26 @@ class PinProvider:
         finally:
             # Shielded: a second cancel doesn't keep the temporary file from being removed.
             await asyncio.shield(asyncio.to_thread(_discard, file, folder))
+
+    async def pour(
+        self,
+        cid: str,
+        into: BinaryIO,
+        *,
+        on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> None:
+        """Read a file into an open one, such as a pipe, as it arrives.
+
+        Where the gateway gives blocks, each is proven before a byte of it is written. Elsewhere the verdict comes at
+        the end: an `IntegrityError` then says that what was written is worth nothing.
+        """
+        address = Address.parse(cid)
+        sink = PipeSink(into, on_progress)
+        result = await self._reader.read(address, sink, transfer=True, blocks_first=True)
+        await sink.finish()
+        if on_verdict is not None:
+            on_verdict(result.verification)
 
     async def peek(self, cid: str, limit: int) -> Peek:
         """The first bytes of some content, its type and size, or a folder's listing: enough to show what it is."""

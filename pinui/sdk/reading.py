@@ -58,6 +58,8 @@ class _Job:
     sink: ReadSink
     folder: FolderWriter | None
     transfer: bool
+    blocks_first: bool
+    """Each byte is to be proven before it is handed on."""
 
 
 @dataclass(slots=True)
@@ -87,10 +89,16 @@ class GatewayReader:
             self._fresh[Cid.parse(cid).multihash] = now
 
     async def read(
-        self, address: Address, sink: ReadSink, *, transfer: bool = False, folder: FolderWriter | None = None
+        self,
+        address: Address,
+        sink: ReadSink,
+        *,
+        transfer: bool = False,
+        folder: FolderWriter | None = None,
+        blocks_first: bool = False,
     ) -> ReadResult:
         """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
-        job = _Job(address, Cid.parse(address.cid), sink, folder, transfer)
+        job = _Job(address, Cid.parse(address.cid), sink, folder, transfer, blocks_first)
         fresh = self.clock.now() - self._fresh.get(job.cid.multihash, 0.0) < STILL_FRESH
         for wait in (*PROPAGATION_WAITS, None) if fresh else (None,):
             outcome = await self._ask_each(job)
@@ -141,7 +149,7 @@ class GatewayReader:
             check = None
         else:
             check = CheckingSink(job.sink, job.cid)
-            if job.address.path:
+            if job.address.path or job.blocks_first:
                 # Bytes below a path say nothing about the root's CID; only blocks do.
                 proven = await self._prove(gateway, job)
                 if proven is not None:
@@ -156,7 +164,8 @@ class GatewayReader:
             return ReadResult(head, "verified")
         if finding == "mismatch":
             raise _mismatch(job.address)
-        proven = None if job.address.path else await self._prove(gateway, job)
+        can_prove = not job.address.path and job.sink.can_start_anew
+        proven = await self._prove(gateway, job) if can_prove else None
         if proven is not None:
             return replace(proven, head=head)
         return self._not_provable(job, head, small=check.fits_one_block or check.looks_like_a_listing)
@@ -180,7 +189,7 @@ class GatewayReader:
             head = await self._read_car(gateway, job.address, sink, transfer=job.transfer)
             if head is not None:
                 return ReadResult(head, "verified", sink.is_folder)
-        if gateway.gives_blocks and not job.address.path:
+        if gateway.gives_blocks and not job.address.path and not job.blocks_first:
             head = await self._read_blocks(gateway, job, sink)
             if head is not None:
                 return ReadResult(head, "verified", sink.is_folder)

@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from pinui.sdk.errors import ContentError
+from pinui.sdk.errors import ContentError, NetworkError
 from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.ranges import strong_etag
 
-__all__ = ["FileSink", "MemorySink", "sync_folder"]
+__all__ = ["FileSink", "MemorySink", "PipeSink", "sync_folder"]
 
 # One hop to the disk's thread for each of these, not for each piece off the network.
 WRITE_SIZE = 1024 * 1024
@@ -49,6 +49,10 @@ class MemorySink:
     def resume_from(self) -> None:
         return None
 
+    @property
+    def can_start_anew(self) -> bool:
+        return True
+
     def restart(self) -> None:
         self._data.clear()
 
@@ -72,6 +76,72 @@ class MemorySink:
         raise ContentError(f"{self._what} is larger than {self._limit:,} bytes, the limit", hint=self._hint)
 
 
+class PipeSink:
+    """Writes to an open file that can't be taken back, such as a pipe. The first block's worth is held back, so that
+    of small content nothing leaves before it was checked."""
+
+    HELD_BACK = 256 * 1024
+
+    def __init__(self, file: BinaryIO, on_progress: OnProgress | None = None) -> None:
+        self._file = file
+        self._on_progress = on_progress
+        self._held: list[bytes] = []
+        self._holding = 0
+        self._done = 0
+        self._written = 0
+        self._total: int | None = None
+        self._etag: str | None = None
+
+    @property
+    def full(self) -> bool:
+        return False
+
+    @property
+    def can_start_anew(self) -> bool:
+        """Whether nothing has left yet."""
+        return self._written == 0
+
+    def restart(self) -> None:
+        if self.can_start_anew:
+            self._held.clear()
+            self._holding = self._done = 0
+
+    def replay(self, feed: Callable[[bytes], None]) -> None:
+        for piece in self._held:
+            feed(piece)
+
+    def resume_from(self) -> tuple[int, str] | None:
+        return (self._done, self._etag) if self._written and self._etag is not None else None
+
+    async def begin(self, head: Head, offset: int) -> None:
+        self.restart()
+        if offset != self._done:
+            raise NetworkError("The download broke off after a part of it was written")
+        if offset == 0:
+            self._etag, self._total = strong_etag(head), head.length
+
+    async def write(self, chunk: bytes) -> None:
+        self._held.append(chunk)
+        self._holding += len(chunk)
+        self._done += len(chunk)
+        if self._holding > self.HELD_BACK:
+            await self.finish()
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._total)
+
+    async def finish(self) -> None:
+        """Let everything go that is held back."""
+        held = b"".join(self._held)
+        self._held.clear()
+        self._holding = 0
+        self._written += len(held)
+        await asyncio.to_thread(self._write_all, held)
+
+    def _write_all(self, data: bytes) -> None:
+        self._file.write(data)
+        self._file.flush()
+
+
 class FileSink:
     """Writes beside the destination under a temporary name; `commit` syncs and renames, `discard` leaves nothing."""
 
@@ -93,6 +163,10 @@ class FileSink:
     @property
     def full(self) -> bool:
         return False
+
+    @property
+    def can_start_anew(self) -> bool:
+        return True
 
     def restart(self) -> None:
         self._etag = None

@@ -108,6 +108,18 @@ class Workspace(Session):
         client = await self.connect()
         return await self._call(client.download(address, to=to, on_progress=on_progress, on_verdict=on_verdict))
 
+    async def pour(
+        self,
+        address: str,
+        into: BinaryIO,
+        *,
+        on_progress: Progress | None = None,
+        on_verdict: OnVerdict | None = None,
+    ) -> None:
+        """Write what an address names into an open file, such as a pipe, as it arrives."""
+        provider: Any = (await self.connect()).provider
+        await self._call(provider.pour(address, into, on_progress=on_progress, on_verdict=on_verdict))
+
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
         from pinui.sdk.address import Address

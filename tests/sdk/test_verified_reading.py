@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -363,3 +364,63 @@ async def test_a_gateway_that_is_gone_is_a_network_error(make_client: MakeClient
         pass
     with pytest.raises(NetworkError):
         await make_client(url, verify="try").retrieve(cut(SMALL, KUBO_V0).cid)
+
+
+async def pour(client: Client, cid: str) -> tuple[bytes, Verdicts]:
+    provider = client.provider
+    assert isinstance(provider, PinProvider)
+    into, verdicts = io.BytesIO(), Verdicts()
+    try:
+        await provider.pour(cid, into, on_verdict=verdicts.append)
+    except IntegrityError:
+        verdicts.append("mismatch")
+    return into.getvalue(), verdicts
+
+
+@pytest.mark.parametrize("data", [b"", SMALL, LARGE], ids=["empty", "small", "large"])
+async def test_into_a_pipe_goes_what_was_proven(reading: Setup, data: bytes) -> None:
+    for gateway in (FakeGateway(cut(data, KUBO_V0), car=honest), FakeGateway(cut(data, KUBO_V0))):
+        assert await pour(await reading(gateway), gateway.content.cid) == (data, ["verified"])
+
+
+async def test_into_a_pipe_goes_no_byte_of_a_block_that_is_wrong(reading: Setup) -> None:
+    gateway = FakeGateway(cut(LARGE, KUBO_V0), car=flip(-1))
+    written, verdicts = await pour(await reading(gateway), gateway.content.cid)
+    assert verdicts == ["mismatch"]
+    assert LARGE.startswith(written)
+
+
+async def test_of_small_content_nothing_goes_into_a_pipe_before_it_is_checked(reading: Setup) -> None:
+    gateway = FakeGateway(cut(SMALL, KUBO_V0), plain=flip(2))
+    assert await pour(await reading(gateway), gateway.content.cid) == (b"", ["mismatch"])
+    honest_one = FakeGateway(gateway.content)
+    assert await pour(await reading(gateway, honest_one), gateway.content.cid) == (SMALL, ["verified"])
+
+
+async def test_a_pipe_that_got_a_part_gets_the_rest_or_an_error(make_client: MakeClient) -> None:
+    from tests.servers import read_head, reply, serve_raw
+
+    content = cut(LARGE, KUBO_V0)
+
+    def server(etag: str, asked: list[bytes]) -> Any:
+        async def handler(reader: Any, writer: Any) -> None:
+            head = await read_head(reader)
+            asked.append(head)
+            if b"format=" in head:
+                writer.write(reply("400 Bad Request", b"no formats", "Connection: close"))
+            elif b"range: bytes=" in head.lower():
+                start = int(head.lower().split(b"range: bytes=")[1].split(b"-")[0])
+                span = f"Content-Range: bytes {start}-{len(LARGE) - 1}/{len(LARGE)}"
+                writer.write(reply("206 Partial Content", LARGE[start:], span, f"ETag: {etag}"))
+            else:
+                writer.write(reply("200 OK", LARGE[:500_000], f"ETag: {etag}", length=len(LARGE)))
+            await writer.drain()
+
+        return handler
+
+    asked: list[bytes] = []
+    async with serve_raw(server('"strong"', asked)) as url:
+        assert await pour(make_client(url, verify="try"), content.cid) == (LARGE, ["verified"])
+    async with serve_raw(server('W/"weak"', asked)) as url:
+        with pytest.raises(NetworkError, match="broke"):
+            await pour(make_client(url, verify="try"), content.cid)
