@@ -7,6 +7,8 @@ which a field would still take for text.
 
 from __future__ import annotations
 
+from typing import cast
+
 from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # its table of keys has no other door
 
@@ -15,8 +17,9 @@ __all__ = ["is_for_the_app", "let_alt_digits_through"]
 
 def let_alt_digits_through() -> None:
     """Read Esc and a digit as alt and that digit."""
+    table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
     for digit in "12345":
-        ANSI_SEQUENCES_KEYS.pop(f"\x1b{digit}", None)
+        table.pop(f"\x1b{digit}", None)
 
 
 def is_for_the_app(event: events.Key) -> bool:

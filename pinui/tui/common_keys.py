@@ -57,8 +57,8 @@ COMMON_KEYS: dict[str, Group] = {
         "Dialogs",
         (
             here("dialog.close", "escape", "screen.cancel", "cancel", "Close the dialog, change nothing"),
-            quiet("dialog.left", "left,h", "app.focus_previous", "", "The button before"),
-            quiet("dialog.right", "right,l", "app.focus_next", "", "The next button"),
+            quiet("dialog.left", "left,h", "app.focus_previous", "button before", "The button before"),
+            quiet("dialog.right", "right,l", "app.focus_next", "next button", "The next button"),
         ),
     ),
     "field": Group(

@@ -1,0 +1,97 @@
+"""Facts as a person reads them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, wrapped
+from pinui.tui.json_text import json_spans, safe_for_editor
+
+NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
+
+
+def before(**time: float) -> int:
+    return int((NOW - timedelta(**time)).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (0, "0 B"),
+        (96, "96 B"),
+        (999, "999 B"),
+        (1_240, "1.2 kB"),
+        (18_000, "18 kB"),
+        (999_600, "1.0 MB"),
+        (2e18, "2000 PB"),
+    ],
+)
+def test_sizes_have_two_or_three_digits(number: float, words: str) -> None:
+    assert size(number) == words
+
+
+@pytest.mark.parametrize(
+    ("time", "short", "long"),
+    [
+        ({"seconds": 5}, "now", "just now"),
+        ({"minutes": 2}, "2 min", "2 min ago"),
+        ({"hours": 3}, "3 h", "3 h ago"),
+        ({"days": 1}, "1 d", "1 d ago"),
+        ({"days": 33}, "12 Oct", "on 12 Oct"),
+        ({"days": 800}, "2024", "on 5 Sep 2024"),
+        ({"seconds": -60}, "now", "just now"),
+    ],
+)
+def test_ages_are_short(time: dict[str, float], short: str, long: str) -> None:
+    assert age(before(**time), NOW.timestamp()) == short
+    assert ago(before(**time), NOW.timestamp()) == long
+
+
+def test_moments_name_the_day() -> None:
+    assert moment(before(hours=1), NOW.timestamp()) == "today 21:43"
+    assert moment(before(days=47), NOW.timestamp()) == "28 Sep 22:43"
+
+
+def test_durations_counts_and_cids() -> None:
+    assert [duration(value) for value in (0.2, 6, 120, 7200)] == ["1 s", "6 s", "2 min", "2 h"]
+    assert [plural(1, "pin"), plural(1204, "pin"), plural(2, "copy", "copies")] == ["1 pin", "1,204 pins", "2 copies"]
+    assert short_cid("QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG") == "QmYwAP…PbdG"
+    assert short_cid("bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku") == "bafkrei…vyku"
+    assert short_path("/home/eva/pictures", "/home/eva", 40) == "~/pictures"
+    assert short_path("/home/evangeline", "/home/eva", 40) == "/home/evangeline"
+    assert short_path("/a/very/long/path", "/home/eva", 8) == "…ng/path"
+
+
+@given(st.text(), st.integers(1, 40))
+def test_fitted_text_has_exactly_that_many_cells(text: str, width: int) -> None:
+    assert cell_len(fit(text, width)) == width
+    assert cell_len(right(text, width)) == width
+
+
+@given(st.text(), st.integers(2, 40))
+def test_wrapped_lines_are_never_too_wide_and_lose_only_blanks(text: str, width: int) -> None:
+    lines = list(wrapped(text, width))
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join("".join(wrapped(text, 10_000_000)).split())
+
+
+@given(st.text(st.characters(exclude_characters="\n\r")))
+def test_colouring_a_line_of_json_loses_nothing(line: str) -> None:
+    assert "".join(text for text, _ in json_spans(line)) == line
+
+
+def test_json_is_coloured_by_meaning() -> None:
+    assert json_spans('  "total": -1.5e3,') == [
+        ("  ", "muted"), ('"total"', "primary"), (": ", "muted"), ("-1.5e3", "warning"), (",", "muted"),
+    ]  # fmt: skip
+    assert ('"Nordlys"', "string") in json_spans('"name": "Nordlys", "paid": true')
+    assert ("true", "warning") in json_spans('"name": "Nordlys", "paid": true')
+
+
+def test_invisible_characters_become_escapes() -> None:
+    assert safe_for_editor('"a\u202e\x9b\u200b"') == '"a\\u202e\\u009b\\u200b"'
