@@ -152,25 +152,13 @@ PLACE_KEYS: dict[str, Group] = {
     ),
     "recipients": Group(
         "Messages: Recipients",
-        (
-            Command("recipients.write", "enter,i", "screen.write", "write", "Write to this recipient"),
-            Command("recipients.new", "n", "screen.new_recipient", "new recipient", "Write to somebody new"),
-            Command("recipients.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
-            Command(
-                "recipients.copy",
-                "y",
-                "screen.copy_cid",
-                "copy the CID",
-                "Copy the CID of the newest message, to pass it on",
-            ),
-        ),
+        (Command("recipients.write", "enter,i", "screen.write", "write", "Write to this recipient"),),
         "messages",
         "#recipients",
     ),
     "thread": Group(
         "Messages: Thread",
         (
-            here("thread.copy", "y", "screen.copy_cid", "copy the CID", "Copy the message's CID, to pass it on"),
             quiet(
                 "thread.menu",
                 "Y",
@@ -180,12 +168,21 @@ PLACE_KEYS: dict[str, Group] = {
             ),
             here("thread.write", "enter,i", "screen.write", "write", "Write to this recipient"),
             Command("thread.file", "f", "screen.file_under", "file under", "File a received message under a name"),
-            here("thread.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
             Command("thread.revoke", "x", "screen.revoke", "revoke", "Ask the provider to stop keeping it; asks first"),
             quiet("thread.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
         ),
         "messages",
         "#thread",
+    ),
+    "messages": Group(
+        "Messages",
+        (
+            Command("messages.new", "n", "screen.new_recipient", "new recipient", "Write to somebody new"),
+            Command("messages.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
+            Command("messages.copy", "y", "screen.copy_cid", "copy the CID", "Copy a message's CID, to pass it on"),
+        ),
+        "messages",
+        "#recipients",
     ),
     "connection": Group(
         "Connection",

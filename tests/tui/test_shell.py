@@ -84,7 +84,7 @@ async def test_the_palette_finds_actions_of_other_places_and_profiles() -> None:
         await pilot.press("ctrl+p")
         await shows(pilot, "Pins: filter")
         await paste(pilot, "new recipient")
-        await shows(pilot, "Messages: Recipients: new recipient")
+        await shows(pilot, "Messages: new recipient")
         await pilot.press("enter")
         await shows(pilot, "Whom do you want to write to?")
         assert app.current_mode == "messages"

@@ -36,15 +36,10 @@ ORIGINS = {
 KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
 
 
-class ProfileList(TwoLineList):
-    """The services to choose from."""
-
-    BINDINGS = bindings("connection")
-
-
 class ConnectionScreen(PlaceScreen):
     """Profiles at the left, facts at the right."""
 
+    BINDINGS = bindings("connection")
     PLACE = "connection"
     CSS_PATH = "connection.tcss"
     PANES = ("#profiles", "#facts")
@@ -56,7 +51,7 @@ class ConnectionScreen(PlaceScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Two columns."""
         with Horizontal(classes="body"):
-            yield ProfileList(id="profiles")
+            yield TwoLineList(id="profiles")
             yield LineView(id="facts", classes="pane")
 
     def on_mount(self) -> None:
@@ -69,9 +64,9 @@ class ConnectionScreen(PlaceScreen):
         self.call_after_refresh(self.workspace_changed)
 
     @property
-    def profiles(self) -> ProfileList:
+    def profiles(self) -> TwoLineList:
         """The list."""
-        return self.query_one(ProfileList)
+        return self.query_one(TwoLineList)
 
     @property
     def chosen(self) -> Profile:

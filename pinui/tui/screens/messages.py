@@ -45,6 +45,7 @@ class WriteLine(Field):
 class MessagesScreen(PlaceScreen):
     """Recipients, a thread, a line."""
 
+    BINDINGS = bindings("messages")
     PLACE = "messages"
     CSS_PATH = "messages.tcss"
     PANES = ("#recipients", "#thread", "#line")
