@@ -89,6 +89,7 @@ async def workbench(
             await shows(pilot, "Welcome")
             await pilot.press("enter")
             await until(pilot, lambda: app.tests.get("local"), "the node")
+            await shows(pilot, "● local")
         if theme:
             app.theme = theme
         yield app, pilot

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural, size
+from pinui.tui.display import size
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
@@ -120,8 +120,6 @@ class FilesScreen(PlaceScreen):
         browser.marked.clear()
         browser.refresh()
         self._marked()
-        if paths:
-            self.pinui.tell(f"Uploading {plural(len(paths), 'item')}. It goes on wherever you are.")
 
     def action_type_path(self) -> None:
         """Go to a path, or mark the file it names."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -105,13 +105,16 @@ class ItemList(Toned, can_focus=True):
     def measure(self) -> None:
         """Tell the scroll bar how much there is."""
         height = self.item_top(self.item_count) + self.header_height
-        self.virtual_size = Size(self.list_width, height)
+        self.extend_to(self.list_width, height)
         self.refresh()
 
     def watch_cursor(self, before: int, now: int) -> None:
         """Show the cursor and tell the screen."""
+        top = self.scroll_offset.y
         self.reveal()
-        self.refresh()
+        if self.scroll_offset.y == top:
+            for index in (before, now):  # the rest of the list looks as it did
+                self.refresh_lines(self.item_top(index) + self.header_height, self.item_lines(index))
         if before != now:
             self.post_message(self.Moved(self, now))
 

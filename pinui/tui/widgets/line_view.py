@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -49,6 +49,22 @@ class Toned(ScrollView):
 
     COMPONENT_CLASSES = {f"tone--{tone}" for tone in TONES}
 
+    _ground = Style.null()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Work out the pane's own style once for all its lines: it depends on every pane around it."""
+        self._ground = self.rich_style
+        return super().render_lines(crop)
+
+    def extend_to(self, width: int, height: int) -> None:
+        """Tell the scroll bars how much there is.
+
+        Another size lays out the whole screen anew: what fits into the pane, before and after, is not worth that.
+        """
+        room, known = self.scrollable_content_region.height, self.virtual_size
+        if width != known.width or height > room or known.height > room:
+            self.virtual_size = Size(width, height)
+
     def tone(self, names: str) -> Style:
         """The style that these tones add."""
         style = Style.null()
@@ -58,7 +74,7 @@ class Toned(ScrollView):
 
     def draw(self, line: Line, width: int, row: str = "", x: int = 0) -> Strip:
         """A line as `width` cells from column `x`, on the background of the tone `row`."""
-        base = self.rich_style
+        base = self._ground
         if row:
             base += self.tone(row)
         if isinstance(line, Strip):
@@ -85,7 +101,7 @@ class LineView(Toned, can_focus=True):
     def show_lines(self, lines: Sequence[Line], *, widest: int | None = None, keep: bool = False) -> None:
         """Show other lines; `widest` is how many cells the longest has (for sideways scrolling)."""
         self._lines = lines
-        self.virtual_size = Size(widest or self.content_width, len(lines))
+        self.extend_to(widest or self.content_width, len(lines))
         if not keep:
             self.scroll_to(0, 0, animate=False, force=True)
         self.refresh()
