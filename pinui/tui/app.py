@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["Pinui", "make_app", "run"]
 
 
+LOOK = 1.5
+GROWN_OLD = 30.0
+"""Seconds between two looks at the history's file, and after which ages are written anew."""
+
+
 def _pins() -> Screen[Any]:
     from pinui.tui.screens.pins import PinsScreen
 
@@ -96,6 +101,8 @@ class Pinui(App[None]):
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
         self._active = 0
+        self._written = 0
+        self._shown_at = 0.0
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -118,6 +125,7 @@ class Pinui(App[None]):
 
             self.push_screen(WelcomeScreen())
         self.call_after_refresh(self.connect)
+        self.set_interval(LOOK, self._look_for_others)
 
     async def on_unmount(self) -> None:
         """Leave nothing behind: transfers, node and files are closed."""
@@ -195,6 +203,17 @@ class Pinui(App[None]):
         if not self._dirty and self.is_running:
             self._dirty = True
             self.set_timer(0.1, self._show_changes)
+
+    def _look_for_others(self) -> None:
+        """Another pinui, or a verb in a shell, may have written to the history; and times grow old."""
+        try:
+            written = self.workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading
+        except OSError:
+            return
+        now = self.clock()
+        if written != self._written or now - self._shown_at > GROWN_OLD:
+            self._written, self._shown_at = written, now
+            self._workspace_changed()
 
     def _show_changes(self) -> None:
         self._dirty = False

@@ -39,6 +39,7 @@ class PlaceScreen(Screen[None]):
     """The panes of the second column: a small terminal shows one column at a time."""
 
     BINDINGS = bindings("places")
+    _last_pane = ""
 
     @property
     def pinui(self) -> Pinui:
@@ -96,7 +97,17 @@ class PlaceScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """A click or the palette moved the focus: the right column is in front."""
-        self._show_column(self.current_pane())
+        self._last_pane = self.current_pane()
+        self._show_column(self._last_pane)
+
+    def on_resize(self) -> None:
+        """A terminal that was too small for the panes took the focus from them."""
+        self.call_after_refresh(self._restore_focus)
+
+    def _restore_focus(self) -> None:
+        pane = self.query_one(self._last_pane or self.PANES[0])
+        if self.focused is None and pane.focusable:
+            focus_now(pane)
 
     def action_next_pane(self) -> None:
         """Tab moves between panes, not between the fields inside them."""

@@ -10,7 +10,7 @@ import pytest
 from pinui.tui.app import make_app, run
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
-from pinui.workspace import ConfigError, UnknownProfile
+from pinui.workspace import ConfigError, UnknownProfile, Workspace
 from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
 
 
@@ -115,8 +115,16 @@ async def test_a_tiny_terminal_gets_a_sentence(size: tuple[int, int]) -> None:
         await pilot.resize_terminal(*size)
         await shows(pilot, "at least 60×16")
         await pilot.resize_terminal(80, 24)
+        await shows(pilot, "Nothing is pinned yet.", "space mark")
+        assert app.screen.focused is not None, "keys work as before"
+
+
+async def test_what_another_program_stores_appears_by_itself() -> None:
+    async with workbench() as (_app, pilot):
         await shows(pilot, "Nothing is pinned yet.")
-        assert app.is_running
+        async with await Workspace.open() as elsewhere:
+            await elsewhere.store({"from": "elsewhere"}, name="a letter from elsewhere")
+        await shows(pilot, "a letter from elsewhere", "1 pin")
 
 
 async def test_q_leaves_at_once_when_nothing_runs() -> None:
