@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
+from pinui.tui.browser import open_page
 from pinui.tui.display import plural
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
@@ -43,10 +43,8 @@ async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = Non
 
 async def browse(screen: PlaceScreen, address: str) -> None:
     """Open the gateway's page in the browser, or say where it is."""
-    import webbrowser
-
     link = await screen.workspace.link(address)
-    opened = await asyncio.to_thread(webbrowser.open, link)
+    opened = await open_page(link)
     screen.pinui.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
 
 

@@ -23,6 +23,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.workspace import Credential, Profile, Query
+from pinui.workspace.credentials import ending
 
 __all__ = ["ConnectionScreen"]
 
@@ -168,6 +169,8 @@ class ConnectionScreen(PlaceScreen):
             now = self.pinui.clock()
             over = credential.expires_at < datetime.fromtimestamp(now, UTC)
             words += f" · {'ended' if over else 'ends'} {day(ends, now)}"
+            soon = ending(credential.expires_at, datetime.fromtimestamp(now, UTC))
+            words += f". {soon}" if soon else ""
         return words if not credential.trouble else f"{words}: {credential.trouble}"
 
     async def _holdings(self, profile: Profile) -> Lines:

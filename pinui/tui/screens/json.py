@@ -29,14 +29,15 @@ from pinui.tui.screens.prompt import Choice, Menu, Prompt
 from pinui.tui.widgets.editor import JsonEditor
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.json_tree import JsonTree
+from pinui.tui.widgets.json_tree import JsonTree, first_folds
 from pinui.tui.widgets.line_view import LineView
 
 __all__ = ["JsonScreen"]
 
 PAUSE = 0.15
-LARGEST = 10_000_000
-"""The hosted service takes no JSON beyond 10 MB; an editor is no place for more anyway."""
+LARGEST = 1_000_000
+"""An editor answers each key slower the more it holds; beyond this it is no place to be."""
+TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
 
 
 class StorePane(FieldPane, inherit_bindings=False):
@@ -156,12 +157,14 @@ class JsonScreen(PlaceScreen):
         if name:
             path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
             if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
-                self.pinui.tell("That file is larger than 10 MB: upload it as a file instead (3).", warning=True)
+                self.pinui.tell(TOO_LARGE, warning=True)
                 return
-            text = await asyncio.to_thread(path.read_text, "utf-8-sig")
-            self._edit(text)
+            self._edit(await asyncio.to_thread(path.read_text, "utf-8-sig"))
 
     def _edit(self, text: str) -> None:
+        if len(text) > LARGEST:
+            self.pinui.tell(TOO_LARGE, warning=True)
+            return
         self.editor.load_text(safe_for_editor(text))
         self.show_pane("#store")
 
@@ -209,7 +212,7 @@ class JsonScreen(PlaceScreen):
             return
         took = (time.perf_counter() - began) * 1000
         self.address, self.retrieved = address, value
-        tree.show_value(value)
+        tree.show_value(value, await asyncio.to_thread(first_folds, value))
         shown = await asyncio.to_thread(show_json, value)
         self.query_one("#document-text", LineView).show_lines(shown.lines, widest=shown.widest)
         self._title_document()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import webbrowser
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -14,6 +13,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
+from pinui.tui.browser import open_page
 from pinui.tui.commands import bindings
 from pinui.tui.focus import focus_now
 from pinui.tui.screens.dialog import Dialog, say
@@ -179,7 +179,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     def action_token_page(self) -> None:
         """Where tokens are made."""
-        self.run_worker(asyncio.to_thread(webbrowser.open, TOKEN_PAGE), group="wizard.page", exit_on_error=False)
+        self.run_worker(open_page(TOKEN_PAGE), group="wizard.page", exit_on_error=False)
         self.pinui.tell(f"The page is {TOKEN_PAGE}")
 
     def text(self, name: str) -> str:

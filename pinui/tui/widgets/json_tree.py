@@ -11,10 +11,11 @@ from pinui.tui.commands import bindings
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["JsonTree", "Row"]
+__all__ = ["JsonTree", "Row", "first_folds"]
 
 OPEN_AT_FIRST = 200
 """Containers with more members than this are folded at first."""
+MANY = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,9 @@ class JsonTree(ItemList):
         self.value: Any = None
         self.notes: list[Line] = []
 
-    def show_value(self, value: Any) -> None:
-        """Show another document, unfolded as far as that is kind."""
-        self.value = value
-        self.folded = {row.path for row in _walk(value, set()) if row.depth and row.members > OPEN_AT_FIRST}
+    def show_value(self, value: Any, folded: set[str]) -> None:
+        """Show another document, with these parts folded."""
+        self.value, self.folded = value, folded
         self._rebuild()
         self.cursor = 0
         self.scroll_to(0, 0, animate=False)
@@ -114,6 +114,15 @@ class JsonTree(ItemList):
     def shows_cursor(self) -> bool:
         """A document is read without the focus too; the cursor would only distract."""
         return self.has_focus
+
+
+def first_folds(value: Any) -> set[str]:
+    """What is folded at first: long parts, and in a large document everything below the second level."""
+    rows = list(_walk(value, set()))
+    deepest = 1 if len(rows) > MANY else 1_000_000
+    return {
+        row.path for row in rows if row.depth and row.members and (row.members > OPEN_AT_FIRST or row.depth > deepest)
+    }
 
 
 def _walk(value: Any, folded: set[str]) -> Iterator[Row]:
