@@ -243,7 +243,7 @@ class Pinui(App[None]):
 
     def tell_error(self, error: BaseException) -> None:
         """A toast for something that went wrong."""
-        self.notify(sentence(error), severity="error", timeout=8, markup=False)
+        self.notify(sentence(error), severity="error", timeout=self.NOTIFICATION_TIMEOUT * 1.6, markup=False)
 
     def copy(self, text: str, what: str) -> None:
         """Copy to the clipboard and say so."""

@@ -10,7 +10,7 @@ from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.prompt import Choice, Menu
-from pinui.workspace import Entry
+from pinui.workspace import Entry, WorkspaceError
 
 __all__ = ["browse", "copy_menu", "revoke"]
 
@@ -80,5 +80,5 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
     if failed:
         first = next(iter(failed.values()))
         more = f" ({plural(len(failed), 'pin')} failed; they stay marked)" if len(entries) > 1 else ""
-        screen.pinui.notify(f"Not revoked: {first}{more}", severity="error", timeout=8, markup=False)
+        screen.pinui.tell_error(WorkspaceError(f"Not revoked: {first}{more}"))
     return failed

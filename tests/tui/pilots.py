@@ -15,6 +15,7 @@ from typing import Any
 
 from textual import events
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui, make_app
@@ -84,6 +85,7 @@ async def workbench(
 ) -> AsyncIterator[tuple[Pinui, Pilot[None]]]:
     """The app on its own home, past the welcome, with the node running."""
     app = make_app(clock=clock)
+    app.NOTIFICATION_TIMEOUT = 1.5  # type: ignore[misc]  toasts stand in front of what tests look at
     async with app.run_test(size=size, notifications=True) as pilot:
         if not welcome:
             await shows(pilot, "Welcome")
@@ -234,6 +236,7 @@ async def palette(app: Pinui, pilot: Pilot[None]) -> None:
     await pins(app, pilot)
     await pilot.press("ctrl+p")
     await shows(pilot, "Search for commands")
+    app.screen.query_one(Input).cursor_blink = False
     await pilot.press(*"inv")
     await shows(pilot, "invoice-2026-10.json")
     await pilot.app.workers.wait_for_complete()

@@ -97,6 +97,7 @@ def leave(app: Terminal) -> None:
     app.shows(" browser")
 
 
+@pytest.mark.slow
 def test_no_surface_lets_remote_text_steer_the_terminal(terminal: tuple[Terminal, dict[str, str]]) -> None:
     app, cids = terminal
     app.shows(f"{MARKUP}document")  # the list of pins

@@ -25,6 +25,7 @@ class JsonEditor(TextArea):
         )
         self.indent_width = 2
         self.match_cursor_bracket = False
+        self.set_reactive(TextArea.cursor_blink, False)
 
     def get_line(self, line_index: int) -> Text:
         """The line in colours. Cleaning keeps each character's place, so cursor and selection stay right."""

@@ -36,6 +36,7 @@ class Field(Input):
         super().__init__(
             clean_line(value), placeholder=placeholder, password=password, id=id, compact=True, select_on_focus=False
         )
+        self.set_reactive(Input.cursor_blink, False)  # a calm screen, and nothing to paint twice a second
 
     def set_text(self, text: str) -> None:
         """Replace the value by text of any origin."""

@@ -1,0 +1,126 @@
+"""What is said when something goes wrong, and where copies go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError
+from pinui.sdk.secret import Secret
+from pinui.tui.browser import open_page
+from pinui.tui.errors import sentence
+from pinui.tui.preview import Preview, show_bytes
+from pinui.tui.screens.wizard_words import advice, token_verdict
+from pinui.tui.widgets.json_tree import first_folds
+from tests.tui import scene
+from tests.tui.pilots import paste, shows, told, until, workbench
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (NetworkError("refused"), "Nobody answers at that address."),
+        (ProviderError("no", status=401), "does not know this token"),
+        (ProviderError("no", status=403, reason="NO_SCOPES_FOUND"), "made for another API"),
+        (ProviderError("no", status=403), "may be revoked"),
+        (ProviderError("no", status=429), "Wait a minute"),
+        (ProviderError("no", status=502), "trouble of its own"),
+        (ProviderError("no", status=404), "not like a pinning service"),
+        (InvalidCID(), "Check what you entered"),
+    ],
+)
+def test_the_wizard_has_advice_for_each_failure(error: Exception, words: str) -> None:
+    assert words in advice(error)
+
+
+def test_errors_are_sentences_with_a_next_step() -> None:
+    assert sentence(ProviderError("HTTP error 401", status=401)).endswith("replace it in Connection (5, then r).")
+    assert sentence(ProviderError("x", status=401, hint="Do this.")) == "x. Do this."
+    assert sentence(FileNotFoundError(2, "No such file", "/x")) == "/x: No such file."
+    assert "\x1b" not in sentence(ProviderError("\x1b[31mred", status=400))
+
+
+def test_tokens_are_judged_and_never_refused() -> None:
+    now = scene.clock()
+    assert token_verdict(Secret(""), now) == ("", "$muted")
+    assert token_verdict(Secret("plain"), now) == ("? 5 characters, not a JWT; the service decides", "$warning")
+    ended = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE1MDAwMDAwMDB9.x"
+    assert "ended on 2017" in token_verdict(Secret(ended), now)[0]
+    assert token_verdict(Secret("eyJhbGciOiJIUzI1NiJ9.e30.x"), now)[0] == "✓ 26 characters, looks like a JWT"
+
+
+@given(st.binary(max_size=3000), st.booleans(), st.integers(20, 120))
+def test_any_bytes_can_be_shown(data: bytes, truncated: bool, width: int) -> None:
+    shown = show_bytes(Preview(data, None, None, truncated), width, 20)
+    assert len(shown.lines) >= 1
+
+
+def test_a_picture_that_claims_to_be_huge_is_not_unpacked() -> None:
+    import struct
+    import zlib
+
+    header = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
+    assert show_bytes(Preview(bomb, "image/png", None, False), 40, 20).what == "bytes"
+
+
+def test_large_documents_open_folded() -> None:
+    assert first_folds({"a": {"b": [1, 2]}}) == set()
+    assert first_folds({"many": list(range(300))}) == {"$.many"}
+    assert "$.a[0]" in first_folds({"a": [[0]] * 150, "b": [[1]] * 150, **{f"k{n}": n for n in range(6000)}})
+
+
+async def test_no_browser_is_opened_inside_the_terminal() -> None:
+    assert await open_page("http://127.0.0.1/") is False
+
+
+async def test_a_copy_goes_to_the_system_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "xclip"
+    program.write_text(f"#!/bin/sh\ncat > {tmp_path}/copied\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("DISPLAY", ":7")
+    async with workbench() as (app, pilot):
+        app.copy("a CID", "The CID")
+        await told(pilot, "The CID is in the clipboard.")
+        assert (tmp_path / "copied").read_text() == "a CID"
+        program.write_text("#!/bin/sh\nexit 1\n")
+        app.copy("a CID", "The CID")
+        await told(pilot, "The CID was given to the terminal's clipboard.")
+
+
+async def test_the_palette_goes_to_a_recent_pin() -> None:
+    from pinui.tui.screens.pins import PinsScreen
+
+    async with workbench() as (app, pilot):
+        for number in range(3):
+            await app.workspace.store({"number": number}, name=f"letter-{number}")
+        await pilot.press("4", "ctrl+p")
+        await shows(pilot, "Search for commands")
+        await paste(pilot, "letter-1")
+        await shows(pilot, "letter-1")
+        await pilot.app.workers.wait_for_complete()
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, PinsScreen))
+        screen = app.screen
+        assert isinstance(screen, PinsScreen)
+        await until(pilot, lambda: screen.pins.current is not None and screen.pins.current.name == "letter-1")
+
+
+async def test_all_of_a_pin_is_read_in_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    pager = tmp_path / "pager"
+    pager.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/read\n')
+    pager.chmod(0o755)
+    monkeypatch.setenv("PAGER", str(pager))
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "suspend", nullcontext)  # a pilot has no terminal to give away
+        await app.workspace.store({"all": "of it"})
+        await shows(pilot, '"all"')
+        await pilot.press("enter", "p")
+        await until(pilot, (tmp_path / "read").exists)
+        assert (tmp_path / "read").read_text() == '{"all":"of it"}'
