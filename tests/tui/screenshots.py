@@ -12,7 +12,7 @@ from tests.tui import scene
 from tests.tui.pilots import SCENES, svg, workbench
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
-SIZE = (126, 32)
+SIZE = (132, 33)
 PICTURES = ("pins", "detail", "json", "files", "messages", "connection", "wizard", "revoke", "palette")
 
 
