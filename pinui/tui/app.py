@@ -73,7 +73,17 @@ class Pinui(App[None]):
     """The app owns the workspace and the way things are told; screens own what is shown."""
 
     TITLE = "pinui"
-    CSS_PATH = "app.tcss"
+    # All sheets at once: one that comes with its screen makes Textual parse all of them again, at the first visit.
+    CSS_PATH = [
+        "app.tcss",
+        "screens/welcome.tcss",
+        "screens/pins.tcss",
+        "screens/json.tcss",
+        "screens/files.tcss",
+        "screens/messages.tcss",
+        "screens/connection.tcss",
+        "screens/wizard.tcss",
+    ]
     # Factories: a place is imported when it is first shown, so the first frame pays for one only.
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
         "pins": _pins,

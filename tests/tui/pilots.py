@@ -35,7 +35,7 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object], what: str = 
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"never came: {what}\n{text_of(pilot.app)}")
-        await pilot.pause(0.03)
+        await pilot.pause(0.05)
 
 
 def text_of(app: Any) -> str:

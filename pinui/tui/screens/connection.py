@@ -42,7 +42,6 @@ class ConnectionScreen(PlaceScreen):
 
     BINDINGS = bindings("connection")
     PLACE = "connection"
-    CSS_PATH = "connection.tcss"
     PANES = ("#profiles", "#facts")
 
     def __init__(self) -> None:

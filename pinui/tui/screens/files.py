@@ -36,7 +36,6 @@ class FilesScreen(PlaceScreen):
     """Upload, Download, Transfers."""
 
     PLACE = "files"
-    CSS_PATH = "files.tcss"
     PANES = ("#browser", "#download", "#transfers")
     SECOND = ("#download",)
 

@@ -62,7 +62,6 @@ class JsonScreen(PlaceScreen):
     """Store and Retrieve."""
 
     PLACE = "json"
-    CSS_PATH = "json.tcss"
     PANES = ("#store", "#retrieve", "#document")
     SECOND = ("#retrieve", "#document", "#document-text")
 

@@ -47,7 +47,6 @@ class MessagesScreen(PlaceScreen):
 
     BINDINGS = bindings("messages")
     PLACE = "messages"
-    CSS_PATH = "messages.tcss"
     PANES = ("#recipients", "#thread", "#line")
     SECOND = ("#thread", "#line")
 

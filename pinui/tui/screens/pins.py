@@ -40,7 +40,6 @@ class PinsScreen(PinActions, PlaceScreen):
     """The list at the left, the pin under the cursor at the right."""
 
     PLACE = "pins"
-    CSS_PATH = "pins.tcss"
     PANES = ("#pins", "#detail")
     SECOND = ("#detail",)
 

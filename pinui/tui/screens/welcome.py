@@ -32,7 +32,6 @@ TEXT = Content.from_markup(
 class WelcomeScreen(Screen[None]):
     """Shown once."""
 
-    CSS_PATH = "welcome.tcss"
     AUTO_FOCUS = None
     BINDINGS = bindings("welcome")
 

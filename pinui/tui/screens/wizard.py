@@ -70,7 +70,6 @@ class WaitPane(Static, can_focus=True):
 class Wizard(Dialog[str], inherit_bindings=False):
     """The answer is the name of the profile that was made."""
 
-    CSS_PATH = "wizard.tcss"
     AUTO_FOCUS = "#menu"
 
     def __init__(self) -> None:
