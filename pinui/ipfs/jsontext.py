@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from pinui.ipfs.errors import ContentAddressError
 
-__all__ = ["NotJSON", "parse", "parse_as_javascript", "reserialize", "stringify", "utf16_length"]
+__all__ = ["NotJSON", "is_small", "parse", "parse_as_javascript", "reserialize", "stringify", "utf16_length"]
 
 # Python's own reader gives up near 1,000 levels, less the caller's stack: what is stored shall be readable.
 MAX_DEPTH = 500
@@ -76,6 +76,23 @@ def stringify(value: Any) -> str:
             open_ids.discard(identity)
             path.pop()
     return "".join(parts)
+
+
+def is_small(value: Any, budget: int = 64 * 1024) -> bool:
+    """Whether writing the value is quick, found out at no more cost than that: so many characters, or fewer."""
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        members: list[Any] = []
+        if isinstance(item, dict):
+            members = list(cast("dict[Any, Any]", item).values())
+        elif isinstance(item, (list, tuple)):
+            members = list(cast("list[Any]", item))
+        budget -= 8 + (len(item) if isinstance(item, str) else len(members))
+        if budget < 0:
+            return False
+        pending.extend(members)
+    return True
 
 
 def parse(text: str | bytes) -> Any:

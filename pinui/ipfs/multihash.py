@@ -10,7 +10,7 @@ from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.errors import UnsupportedContent, WrongHash
 from pinui.ipfs.limits import MAX_BLOCK
 
-__all__ = ["BLAKE2B_256", "MAX_IDENTITY", "SHA2_512", "Bytes", "dag_pb_cid", "raw_cid", "verify_block"]
+__all__ = ["BLAKE2B_256", "HASHES", "MAX_IDENTITY", "SHA2_512", "Bytes", "dag_pb_cid", "raw_cid", "verify_block"]
 
 Bytes = bytes | bytearray | memoryview
 

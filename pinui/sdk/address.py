@@ -33,7 +33,9 @@ class Address:
     @classmethod
     def parse(cls, text: str) -> Address:
         """Read what a person wrote; `InvalidCID` for what names no content."""
-        text = text.strip()
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise TypeError(f"a CID is text, not {type(text).__name__}")
+        text = text.strip().strip("\ufeff")  # JavaScript's trim takes the byte order mark, too
         if len(text) > MAX_TEXT:
             raise InvalidCID(hint="The text is far longer than any CID or address of one.")
         without_query = text.partition("#")[0].partition("?")[0]

@@ -15,7 +15,7 @@ from pinui.sdk.errors import ContentError, IntegrityError
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Head, Sink
 
-__all__ = ["CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
+__all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
 
 # Hashing hops to a thread: often enough to keep up, seldom enough to cost nothing.
 BATCH = 1024 * 1024
@@ -65,7 +65,7 @@ class CheckingSink:
 
     async def begin(self, head: Head, offset: int) -> None:
         if offset == 0:
-            await self._settle()
+            self._hashing = None  # of an attempt that is void; its check is thrown away with it
             self._check = ContentCheck(self._cid)
             self._batch.clear()
             self._batched = self._size = 0
@@ -73,12 +73,14 @@ class CheckingSink:
         await self._inner.begin(head, offset)
 
     async def write(self, chunk: bytes) -> None:
+        # Counted here and in the inner sink before anything is awaited: a download that is cut off and goes on later
+        # has both at the same place.
         self._batch.append(chunk)
         self._batched += len(chunk)
         self._size += len(chunk)
+        await self._inner.write(chunk)
         if self._batched >= BATCH:
             await self._hash_batch()
-        await self._inner.write(chunk)
 
     async def finding(self) -> Finding:
         """What the bytes were, after every likely way of cutting them was tried."""
@@ -107,7 +109,7 @@ class CheckingSink:
 
     async def _settle(self) -> None:
         if self._hashing is not None:
-            await self._hashing
+            await asyncio.shield(self._hashing)  # a time-out cancels the attempt, not the hash
             self._hashing = None
 
     @staticmethod
@@ -140,6 +142,8 @@ class CarSink:
         self._batch: list[bytes] = []
         self._batched = 0
         self.is_folder = False
+        self.has_touched_the_content = False
+        """Whether what the inner sink held before is gone."""
         self.listing: list[FolderEntry] = []
 
     @property
@@ -187,6 +191,7 @@ class CarSink:
         self._batch, self._batched = [], 0
         self.is_folder = False
         self.listing.clear()
+        self.has_touched_the_content = True
         if self._inner is not None:
             self._inner.restart()
         if self._folder is not None:
@@ -210,7 +215,7 @@ class CarSink:
 
     async def _hand_on(self, events: list[Event]) -> None:
         if self.is_folder and self._folder is not None:
-            await asyncio.to_thread(self._folder.take, events)
+            await self._folder.take(events)
             return
         for number, event in enumerate(events):
             match event:
@@ -223,7 +228,7 @@ class CarSink:
                     if self._deep:
                         if self._folder is None:
                             raise ContentError("This is a folder, not a file", hint=FOLDER_HINT)
-                        await asyncio.to_thread(self._folder.take, events[number:])
+                        await self._folder.take(events[number:])
                         return
                 case FolderEntry():
                     self.listing.append(event)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from os import PathLike
 from pathlib import Path
@@ -13,9 +12,9 @@ from pinui.sdk.address import Address
 from pinui.sdk.errors import IntegrityError
 from pinui.sdk.http import OnProgress
 from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, OnVerdict, StoreOptions, Verification
-from pinui.sdk.pin_provider import PinProvider, json_text
+from pinui.sdk.pin_provider import PinProvider, text_of
 from pinui.sdk.provider import StorageProvider
-from pinui.sdk.sources import Uploadable, open_source
+from pinui.sdk.sources import Uploadable, look_at
 from pinui.sdk.transport import Clock
 
 if TYPE_CHECKING:
@@ -33,11 +32,8 @@ class Client:
     Nothing is encrypted: who knows a CID can read what it names.
     """
 
-    def __init__(
-        self, provider: StorageProvider, *, require_verified: bool = False, clock: Clock | None = None
-    ) -> None:
+    def __init__(self, provider: StorageProvider, *, clock: Clock | None = None) -> None:
         self.provider = provider
-        self._require_verified = require_verified
         self._clock = clock or Clock()
 
     @staticmethod
@@ -45,14 +41,11 @@ class Client:
         """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing."""
         if config is not None and settings:
             raise TypeError("give either a ClientConfig or its fields, not both")
-        config = config or ClientConfig(**settings)
-        return Client(PinProvider(config), require_verified=config.verify == "require")
+        return Client(PinProvider(config or ClientConfig(**settings)))
 
     async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
         """Pin a JSON document. `options` are reserved and have no effect."""
-        text = json_text(data)
-        cid = await self.provider.put_json(data)
-        return self._record(cid, data, utf16_length(text))
+        return self._record(*await self._put_json(data), data)
 
     async def retrieve(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document by CID, or by a URL that contains `/ipfs/`.
@@ -73,15 +66,17 @@ class Client:
 
         `options` are reserved and have no effect. `on_progress(done, total)` hears of each piece that goes out.
         """
-        source = await asyncio.to_thread(open_source, file)
+        source = await look_at(file)
         try:
             cid = await self.provider.put_file(source, **_given(on_progress=on_progress))
         finally:
             source.close()
-        return self._record(cid, None, source.size)
+        return self._record(cid, source.size, None)
 
     @overload
-    async def download(self, cid: str, *, on_progress: OnProgress | None = None) -> Blob: ...
+    async def download(
+        self, cid: str, *, on_progress: OnProgress | None = None, on_verdict: OnVerdict | None = None
+    ) -> Blob: ...
     @overload
     async def download(
         self,
@@ -112,9 +107,7 @@ class Client:
         if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("recipient and message must be text")
         sent = ClientMessage(recipient_id, message, self._milliseconds())
-        text = json_text(sent.to_json())
-        cid = await self.provider.put_json(sent.to_json())
-        return self._record(cid, sent, utf16_length(text))
+        return self._record(*await self._put_json(sent.to_json()), sent)
 
     async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
         """Read a message by the CID that `send` returned."""
@@ -142,12 +135,20 @@ class Client:
     ) -> None:
         await self.aclose()
 
-    def _record(self, cid: str, data: T, size: int) -> ClientRecord[T]:
+    async def _put_json(self, document: Any) -> tuple[str, int]:
+        """The CID and the size; what can't be written as JSON is refused before anything is sent."""
+        if isinstance(self.provider, PinProvider):  # it writes the text anyway, and tells its size
+            pinned = await self.provider.put_json(document)
+            return pinned, pinned.json_size or 0
+        text = await text_of(document)
+        return await self.provider.put_json(document), utf16_length(text)
+
+    def _record(self, cid: str, size: int, data: T) -> ClientRecord[T]:
         verification: Verification | None = getattr(cid, "verification", None)
         record = ClientRecord(
             cid=str.__str__(cid), timestamp=self._milliseconds(), data=data, size=size, verification=verification
         )
-        if self._require_verified and verification != "verified":
+        if getattr(self.provider, "requires_proof", False) and verification != "verified":
             raise IntegrityError(
                 f"The provider answered {record.cid}, which "
                 + ("is not the CID of what was sent" if verification == "mismatch" else "could not be verified"),

@@ -23,6 +23,7 @@ import httpx
 import yarl
 
 from pinui import __version__
+from pinui.sdk.errors import PinuiError
 from pinui.sdk.http import Body, Breakdown, Head, Request
 from pinui.sdk.urls import is_loopback
 
@@ -65,30 +66,44 @@ class Engine:
     def __init__(self, *, connect_timeout: float, connections: int = 64) -> None:
         self._transport = _AiohttpTransport(connect_timeout, connections)
         self._client: httpx.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+        self.slots = asyncio.Semaphore(connections)
+        """Taken before a request's limits begin: waiting for a free connection is nobody's silence."""
 
     @asynccontextmanager
     async def send(self, request: Request, on_sent: Callable[[int], None]) -> AsyncGenerator[Reply]:
         """Send and wait for the reply's head; `on_sent` hears of each piece of the body that went out."""
-        if self._client is None:
-            # Proxies are the transport's business: httpx would look for them only with a transport of its own.
-            self._client = httpx.AsyncClient(transport=self._transport, timeout=None, trust_env=False)  # noqa: S113  # the transport's caller sets limits
+        client = self._usable_client()
         body = request.body
-        message = httpx.Request(
-            request.method,
-            request.url,
-            headers=_headers(request),
-            content=body if isinstance(body, bytes) else None,
-            stream=None if body is None or isinstance(body, bytes) else _BodyStream(body, on_sent),
-        )
         with _translated(request.url):
-            response = await self._client.send(message, stream=True)
+            message = httpx.Request(
+                request.method,
+                request.url,
+                headers=_headers(request),
+                stream=None if body is None else _BodyStream(body, on_sent),
+            )
+            response = await client.send(message, stream=True)
         try:
             yield Reply(response, request.url)
         finally:
             await response.aclose()
 
+    def _usable_client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._closed:
+            raise PinuiError("This client is closed", hint="Make a new one with Client.init.")
+        if self._client is None or self._loop is None:
+            # Proxies are the transport's business: httpx would look for them only with a transport of its own.
+            self._client = httpx.AsyncClient(transport=self._transport, timeout=None, trust_env=False)  # noqa: S113  # the transport's caller sets limits
+            self._loop = loop
+        if self._loop is not loop:
+            raise PinuiError("This client belongs to another event loop", hint="Make one for each asyncio.run.")
+        return self._client
+
     async def aclose(self) -> None:
-        """Close every connection."""
+        """Close every connection, for good."""
+        self._closed = True
         if self._client is not None:
             await self._client.aclose()
 
@@ -112,11 +127,18 @@ def _headers(request: Request) -> dict[str, str]:
 class _BodyStream(httpx.AsyncByteStream):
     """A body of ours in httpx's dress; iterating it again starts from the beginning."""
 
-    def __init__(self, body: Body, on_sent: Callable[[int], None]) -> None:
+    def __init__(self, body: Body | bytes, on_sent: Callable[[int], None]) -> None:
         self._body = body
         self._on_sent = on_sent
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if isinstance(self._body, bytes):
+            # In pieces, since handing a large one over whole would hold up the loop.
+            for start in range(0, len(self._body), READ_BUFFER):
+                piece = self._body[start : start + READ_BUFFER]
+                yield piece
+                self._on_sent(len(piece))
+            return
         async for chunk in self._body.chunks():
             yield chunk
             self._on_sent(len(chunk))
@@ -138,7 +160,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
                 request.method,
                 yarl.URL(url, encoded=True),  # the quoting is ours; aiohttp's would undo part of it
                 headers=request.headers.multi_items(),
-                data=request.content if _is_read(request) else request.stream,
+                data=request.stream if isinstance(request.stream, _BodyStream) else None,
                 allow_redirects=False,
                 proxy=_proxy_for(url),
                 ssl=tls,
@@ -164,13 +186,20 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
         return self._session
 
     async def _tls_context(self) -> ssl.SSLContext:
-        if self._tls is None:
+        if self._tls is None or (self._tls.done() and self._tls.exception() is not None):
             self._tls = asyncio.ensure_future(asyncio.to_thread(httpx.create_ssl_context))  # honours SSL_CERT_FILE
-        return await asyncio.shield(self._tls)
+        try:
+            return await asyncio.shield(self._tls)
+        except OSError as error:  # ssl.SSLError is one, too
+            raise _NoCertificates(str(error)) from error
 
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
+
+
+class _NoCertificates(httpx.TransportError):
+    """The file that SSL_CERT_FILE names can't be used."""
 
 
 class _ResponseStream(httpx.AsyncByteStream):
@@ -216,16 +245,13 @@ def _patient_socket(address: tuple[Any, ...]) -> socket.socket:
     return _PatientSocket(*address[:3])  # family, type, protocol
 
 
-def _is_read(request: httpx.Request) -> bool:
-    return not isinstance(request.stream, _BodyStream)
-
-
 def _proxy_for(url: str) -> str | None:
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or proxy_bypass(parts.netloc):
         return None
     proxies = getproxies()
-    return proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"  # as curl takes it
 
 
 def _as_httpx_error(error: Exception) -> httpx.TransportError:
@@ -251,9 +277,9 @@ def _translated(url: str) -> Generator[None]:
     """Turns httpx's errors into `Broken`, a value without their tracebacks: those hold headers, and headers tokens."""
     try:
         yield
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, RuntimeError) as error:
         # httpx reads the address of a redirect even when it does not follow it; a host name that breaks the rules of
-        # international names comes out as idna's UnicodeError.
+        # international names comes out as idna's UnicodeError. A RuntimeError says that the client was just closed.
         raise Broken(_breakdown(error, url)) from None
 
 
@@ -262,6 +288,10 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
     match error:
         case httpx.ConnectTimeout():
             return Breakdown("connect", f"{host} could not be reached in time", timed_out=True, hint=OFFLINE)
+        case httpx.ConnectError() if _is_no_tls(error):
+            return Breakdown(
+                "connect", f"{host} does not speak https", final=True, hint="Check the address and its port."
+            )
         case httpx.ConnectError() if _is_certificate_trouble(error):
             return Breakdown(
                 "connect",
@@ -275,6 +305,15 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown("connect", "The proxy could not be reached or refused the connection", hint=PROXY)
         case httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return Breakdown("connect", f"{host or 'The address'} can't be spoken to", final=True)
+        case _NoCertificates():
+            return Breakdown(
+                "connect",
+                "The certificates that this machine trusts could not be read",
+                final=True,
+                hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
+            )
+        case RuntimeError():
+            return Breakdown("sent", "The client was closed", final=True)
         case httpx.TimeoutException():
             return Breakdown("sent", f"{host} did not answer in time", timed_out=True)
         case httpx.RemoteProtocolError() | UnicodeError():
@@ -289,6 +328,10 @@ PROXY = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
 
 def _is_certificate_trouble(error: BaseException) -> bool:
     return isinstance(error.__cause__, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError))
+
+
+def _is_no_tls(error: BaseException) -> bool:
+    return "WRONG_VERSION_NUMBER" in str(error) or "record layer" in str(error)
 
 
 def _certificate_reason(error: BaseException) -> str:

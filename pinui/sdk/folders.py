@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import shutil
@@ -31,8 +32,13 @@ class FolderWriter:
         self._lock = threading.Lock()
         self._abandoned = False
 
-    def take(self, events: Iterable[Event]) -> None:
-        """Write what the events tell of."""
+    async def take(self, events: Iterable[Event]) -> None:
+        """Write what the events tell of, in a thread."""
+        await asyncio.to_thread(self._take_locked, events)
+        if self._on_progress is not None:
+            self._on_progress(self._done, None)
+
+    def _take_locked(self, events: Iterable[Event]) -> None:
         with self._lock:
             if not self._abandoned:
                 self._take(events)
@@ -55,15 +61,15 @@ class FolderWriter:
 
     def commit(self) -> Path:
         """Give the folder its name. One that is there already is never mixed with it."""
-        if self._temporary is None:
-            raise AssertionError("commit without a folder")
-        final = self._final()
-        if final.exists():
-            raise FileExistsError(17, "something of that name is there already", str(final))
-        for folder, _folders, _files in os.walk(self._temporary):
+        # The slow part, without the lock: who cancels now doesn't wait for the disk.
+        for folder, _folders, _files in os.walk(self._temporary or ""):
             sync_folder(Path(folder))
-        self._temporary.rename(final)
-        self._temporary = None
+        with self._lock:
+            if self._temporary is None:
+                raise AssertionError("commit of a folder that was discarded")
+            final = self._free_place()
+            self._temporary.rename(final)
+            self._temporary = None
         sync_folder(final.parent)
         return final
 
@@ -83,13 +89,16 @@ class FolderWriter:
         self._abandoned = True
         self.restart()
 
-    def _final(self) -> Path:
-        return self._to / self._name if self._to.is_dir() else self._to
+    def _free_place(self) -> Path:
+        final = self._to / self._name if self._to.is_dir() else self._to
+        if final.exists():
+            raise FileExistsError(17, "something of that name is there already", str(final))
+        return final
 
     def _place(self, path: tuple[str, ...]) -> Path:
         # The verifier has refused every name that could lead elsewhere.
         if self._temporary is None:
-            final = self._final()
+            final = self._free_place()  # asked now, before everything is transferred, and again at the end
             self._temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(4)}.part")
         return self._temporary.joinpath(*path)
 
@@ -97,8 +106,6 @@ class FolderWriter:
         if self._file is not None:
             self._file.write(data)
             self._done += len(data)
-            if self._on_progress is not None:
-                self._on_progress(self._done, None)
 
     def _end_file(self) -> None:
         if self._file is not None:
@@ -108,10 +115,13 @@ class FolderWriter:
             self._file = None
 
     def _link(self, path: tuple[str, ...], target: str) -> None:
-        """A link is made only if it is relative and stays in the folder, whatever it points to there."""
-        depth = len(path) - 1
-        for step in PurePosixPath(target).parts:
-            depth += -1 if step == ".." else 0 if step == "." else 1
-            if step == "/" or "\\" in step or depth < 0:
-                raise ContentError(f"The folder holds a link that leads out of it: {'/'.join(path)}")
+        """A link is made only if it is relative and stays in the folder.
+
+        Steps up are taken only at its beginning, where they lead through folders made here: behind a name they could
+        lead up from wherever another link points to.
+        """
+        steps = PurePosixPath(target).parts
+        up = next((number for number, step in enumerate(steps) if step != ".."), len(steps))
+        if up > len(path) - 1 or ".." in steps[up:] or any("\\" in step or step == "/" for step in steps):
+            raise ContentError(f"The folder holds a link that could lead out of it: {'/'.join(path)}")
         self._place(path).symlink_to(target)

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from pinui.sdk.errors import PinuiError
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import origin
 
@@ -36,8 +35,8 @@ class Body(Protocol):
     @property
     def length(self) -> int: ...
     @property
-    def failure(self) -> PinuiError | None:
-        """Why reading stopped, where the source and not the network is to blame."""
+    def failure(self) -> Exception | None:
+        """Why reading stopped, where this side and not the network is to blame."""
         ...
 
     def chunks(self) -> AsyncIterator[bytes]: ...

@@ -61,7 +61,7 @@ class Bucket:
     def learn(self, status: int, headers: Mapping[str, str], now: float) -> None:
         """Take in what a reply says."""
         left, reset = _number(headers.get("x-ratelimit-remaining")), _number(headers.get("x-ratelimit-reset"))
-        if left is not None and reset is not None and now < reset <= now + 2 * LONGEST_WAIT:
+        if left is not None and reset is not None and now < reset <= now + LONGEST_WAIT:
             limit = _number(headers.get("x-ratelimit-limit"))
             self._limit = int(limit) if limit else self._limit
             self._window = max(self._window, reset - now)

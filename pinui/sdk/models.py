@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
@@ -39,6 +41,7 @@ OnVerdict = Callable[[Verification | None], None]
 PUBLIC_API = "https://api.pinata.cloud"
 PUBLIC_GATEWAY = "https://gateway.pinata.cloud/ipfs"
 MIB = 1024 * 1024
+HEADER_TEXT = re.compile(r"[!-~]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,14 @@ class ClientConfig:
             raise ValueError(f"cid_version must be 0 or 1, not {self.cid_version!r}")
         if self.retries < 0:
             raise ValueError("retries must not be negative")
+        if isinstance(self.gateways, str):
+            raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
         if api is None and gateway is None:
             gateway = PUBLIC_GATEWAY
         for name, value in (
-            ("provider_token", Secret(self.provider_token)),
-            ("gateway_key", None if self.gateway_key is None else Secret(self.gateway_key)),
+            ("provider_token", _checked_secret(self.provider_token, "provider_token")),
+            ("gateway_key", None if self.gateway_key is None else _checked_secret(self.gateway_key, "gateway_key")),
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api or PUBLIC_API, "pin_api_url", self.allow_insecure)),
             ("gateways", tuple(check_base_url(url, "gateways", self.allow_insecure) for url in self.gateways)),
@@ -125,6 +130,16 @@ class ClientConfig:
     def wire_dialect(self) -> Dialect:
         """The dialect in use."""
         return self.dialect or ("pinata" if is_pinata(self.pin_api_url or "") else "pin")
+
+
+def _checked_secret(given: Secret | str | None, name: str) -> Secret:
+    """The secret without blanks around it. What can't stand in a header is refused in words that don't show it."""
+    if given is None:
+        raise ValueError(f"{name} is None: is the variable that should hold it set?")
+    text = Secret(given).reveal().strip()
+    if not HEADER_TEXT.fullmatch(text):
+        raise ValueError(f"{name} holds characters that no token has: was something else pasted?")
+    return Secret(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +196,7 @@ class ClientMessage:
             raise ContentError("This document is not a message: it has no recipientId")
         if not isinstance(payload, str):
             raise ContentError("This document is not a message: it has no payload text")
-        if isinstance(timestamp, bool) or not isinstance(timestamp, (int, float)):
+        if isinstance(timestamp, bool) or not isinstance(timestamp, (int, float)) or not math.isfinite(timestamp):
             raise ContentError("This document is not a message: it has no timestamp")
         return cls(recipient, payload, int(timestamp))
 

@@ -8,9 +8,11 @@ import threading
 from collections.abc import AsyncIterator, Iterable
 from typing import BinaryIO, NoReturn, Protocol
 
-from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.sdk.errors import SourceChanged
 from pinui.sdk.http import OnProgress
 from pinui.sdk.sources import PIECE, Part
+
+OCTETS = "application/octet-stream"
 
 __all__ = ["Multipart", "Watcher"]
 
@@ -35,7 +37,7 @@ class Multipart:
     ) -> None:
         boundary = secrets.token_hex(16)
         self.content_type = f"multipart/form-data; boundary={boundary}"
-        self.failure: PinuiError | None = None
+        self.failure: Exception | None = None
         self._hold = _Hold()
         self._on_progress = on_progress
         self._watcher = watcher
@@ -48,9 +50,17 @@ class Multipart:
         self.length = len(self._opening) + framing + self._total + len(self._closing)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body from its beginning. A file that is not what it was ends it; `failure` then says so."""
+        """The body from its beginning. What goes wrong on this side of the network ends it; `failure` keeps it."""
         self.close()
         self.failure = None
+        try:
+            async for chunk in self._read():
+                yield chunk
+        except Exception as error:
+            self.failure = error
+            raise
+
+    async def _read(self) -> AsyncIterator[bytes]:
         self._hold = hold = _Hold()
         if self._watcher is not None:
             self._watcher.begin()
@@ -98,11 +108,10 @@ class Multipart:
         return file
 
     def _fail(self, part: Part) -> NoReturn:
-        self.failure = SourceChanged(
+        raise SourceChanged(
             f"{part.name} changed while it was uploaded",
             hint="Nothing was recorded. Upload it again when nothing else writes to it.",
         )
-        raise self.failure
 
 
 class _Hold:
@@ -142,6 +151,10 @@ def _file_head(boundary: str, part: Part) -> bytes:
     lines = (
         f"--{boundary}\r\n",
         f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\n',
-        f"Content-Type: {part.media_type}\r\n\r\n",
+        f"Content-Type: {part.media_type if part.media_type.isprintable() else OCTETS}\r\n\r\n",
     )
-    return "".join(lines).encode("utf-8", "surrogateescape")
+    head = "".join(lines)
+    try:
+        return head.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which no name on a disk has
+        return head.encode("utf-8", "replace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from email.message import Message
+from urllib.parse import unquote
 
 from pinui.sdk.http import Head
 
@@ -12,6 +12,8 @@ __all__ = ["name_of_reply", "safe_name"]
 # Longest name that common file systems take, less room for a suffix of ours.
 LONGEST = 200
 UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
+EXTENDED_NAME = re.compile(r"(?:^|[;\s])filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
+PLAIN_NAME = re.compile(r'(?:^|[;\s])filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))', re.IGNORECASE | re.DOTALL)
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
 
@@ -30,10 +32,15 @@ def safe_name(name: str, fallback: str) -> str:
 
 
 def name_of_reply(head: Head, fallback: str) -> str:
-    """The name that a gateway gives with Content-Disposition, or the fallback."""
-    header = head.headers.get("content-disposition")
-    if not header:
-        return fallback
-    message = Message()
-    message["Content-Disposition"] = re.sub(r"[\r\n]", " ", header)
-    return safe_name(message.get_filename() or "", fallback)
+    """The name that a gateway gives with Content-Disposition, or the fallback.
+
+    Read by hand, in the two forms that gateways write: the standard library's reader lets the sender choose any codec,
+    and raises on several malformed headers.
+    """
+    header = head.headers.get("content-disposition", "")
+    if extended := EXTENDED_NAME.search(header):
+        return safe_name(unquote(extended[1], errors="replace"), fallback)
+    if plain := PLAIN_NAME.search(header):
+        quoted, bare = plain.groups()
+        return safe_name(bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted), fallback)
+    return fallback

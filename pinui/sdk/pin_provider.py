@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, overload
 
 from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.ipfs.jsontext import NotJSON, is_small, parse, stringify, utf16_length
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
 from pinui.sdk.address import Address
@@ -25,10 +25,10 @@ from pinui.sdk.ranges import whole_size
 from pinui.sdk.reading import GatewayReader, is_listing
 from pinui.sdk.secret import Secret
 from pinui.sdk.sinks import FileSink, MemorySink, PipeSink
-from pinui.sdk.sources import Uploadable, open_source
+from pinui.sdk.sources import Uploadable, look_at
 from pinui.sdk.transport import Clock, Transport
 
-__all__ = ["Peek", "PinProvider", "json_text"]
+__all__ = ["Peek", "PinProvider", "json_text", "text_of"]
 
 # An answer of the API is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
@@ -70,11 +70,14 @@ class PinProvider:
             on_wait=config.on_wait,
             clock=self._clock,
         )
+        self._verifies = config.verify != "off"
+        self.requires_proof = config.verify == "require"
+        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
         self._reader = GatewayReader(config, self._transport, self._clock)
 
-    async def put_json(self, data: Any) -> str:
+    async def put_json(self, data: Any) -> PinnedCid:
         """Pin a JSON document; returns the CID that the provider answered."""
-        text = json_text(data)
+        text = await text_of(data)
         body = wire.pin_json_body(
             text,
             name=f"client-{int(self._clock.now() * 1000)}",
@@ -92,14 +95,17 @@ class PinProvider:
         status, answer = await self._call(request)
         cid = wire.read_pinned_cid(status, answer)
         predicted, small = await self._predicted_text(text)
-        return self._pinned(cid, None if predicted is None else compare_prediction(cid, predicted, small))
+        pinned = self._pinned(cid, None if predicted is None else compare_prediction(cid, predicted, small))
+        pinned.json_size = utf16_length(text)
+        return pinned
 
-    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> str:
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> PinnedCid:
         """Pin a file, or a folder as one directory; returns the CID that the provider answered."""
-        source = await asyncio.to_thread(open_source, file)
+        source = await look_at(file)
         version = self.config.cid_version
         fields = [] if version is None else [wire.options_field(self.config.wire_dialect, version)]
-        prediction = None if self.config.verify == "off" else UploadPrediction(source, profile_for(version))
+        is_large = source.size > CHEAP_TO_REPEAT
+        prediction = UploadPrediction(source, profile_for(version)) if self._verifies or is_large else None
         body = Multipart(source.parts, fields, on_progress, prediction)
         request = Request(
             "POST",
@@ -108,22 +114,21 @@ class PinProvider:
             body,
             self._token,
             is_api_call=True,
-            # A large body is sent again only after the provider was asked whether the first one arrived.
-            repeatable=prediction is not None or body.length <= CHEAP_TO_REPEAT,
             transfer=True,
         )
-        is_done = None if prediction is None or body.length <= CHEAP_TO_REPEAT else lambda: self._is_pinned(prediction)
+        # A large body is sent again only after the provider was asked whether the first one arrived.
+        is_done = None if prediction is None or not is_large else lambda: self._is_pinned(prediction)
         sink = MemorySink(LARGEST_ANSWER)
         try:
             outcome = await self._transport.perform(request, sink, is_done=is_done)
         finally:
             source.close()
         if outcome.already_done and prediction is not None:
-            return self._pinned(str(prediction.cid()), "verified")
+            return self._pinned(str(prediction.cid()), "verified" if self._verifies else None)
         if not isinstance(outcome.result, Head):
             raise self._error(outcome.result)
         cid = wire.read_pinned_cid(outcome.result.status, sink.data)
-        return self._pinned(cid, None if prediction is None else prediction.verdict(cid))
+        return self._pinned(cid, prediction.verdict(cid) if prediction is not None and self._verifies else None)
 
     async def _is_pinned(self, prediction: UploadPrediction) -> bool:
         """Whether the provider has what a lost reply was about. Where it can't be told, sending again is harmless."""
@@ -147,8 +152,9 @@ class PinProvider:
         result = await self._reader.read(address, sink)
         if on_verdict is not None:
             on_verdict(result.verification)
+        data = sink.data
         try:
-            return parse(sink.data)
+            return parse(data) if len(data) < QUICK_TO_HASH else await asyncio.to_thread(parse, data)
         except NotJSON as error:
             reason = error.reason
         raise ContentError(f"{address} is not JSON: {reason}", hint="If it is a file, download it.")
@@ -236,6 +242,7 @@ class PinProvider:
             "DELETE", f"{self._api}/pinning/unpin/{address.cid}", credential=self._token, is_api_call=True
         )
         outcome = await self._transport.perform(request, MemorySink(LARGEST_ANSWER))
+        self._reader.forget_pinned(address.cid)
         if isinstance(outcome.result, Head):
             return True
         error = self._error(outcome.result)
@@ -269,7 +276,7 @@ class PinProvider:
 
     async def _predicted_text(self, text: str) -> tuple[Cid | None, bytes | None]:
         profile = profile_for(self.config.cid_version)
-        if self.config.verify == "off":
+        if not self._verifies:
             return None, None
         if len(text) < QUICK_TO_HASH:
             return predict_text(text, profile)
@@ -288,6 +295,11 @@ class PinProvider:
 def _discard(file: FileSink, folder: FolderWriter) -> None:
     file.discard()
     folder.discard()
+
+
+async def text_of(data: Any) -> str:
+    """`json_text`, in a thread where it would hold up the loop."""
+    return json_text(data) if is_small(data) else await asyncio.to_thread(json_text, data)
 
 
 def json_text(data: Any) -> str:

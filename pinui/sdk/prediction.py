@@ -16,14 +16,17 @@ __all__ = ["PinnedCid", "UploadPrediction", "predict_source", "predict_text", "p
 class PinnedCid(str):
     """The CID that a provider answered, with what is known about it."""
 
-    __slots__ = ("verification",)
+    __slots__ = ("json_size", "verification")
     verification: Verification | None
+    json_size: int | None
+    """How many characters of JSON were stored; None for files."""
 
     @classmethod
     def of(cls, cid: str, verification: Verification | None) -> PinnedCid:
         """The text with its verdict."""
         pinned = cls(cid)
         pinned.verification = verification
+        pinned.json_size = None
         return pinned
 
 

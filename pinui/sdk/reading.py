@@ -6,12 +6,13 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from pinui.ipfs.cid import IDENTITY, Cid
+from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
+from pinui.ipfs.multihash import HASHES
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
 from pinui.sdk.address import Address
-from pinui.sdk.checking import CarSink, CheckingSink, NotTrustless, ReadSink
-from pinui.sdk.errors import IntegrityError, NetworkError, PinuiError, ProviderError
+from pinui.sdk.checking import FOLDER_HINT, CarSink, CheckingSink, NotTrustless, ReadSink
+from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Head, Rejection, Request, SecretHeader, Sink
 from pinui.sdk.models import ClientConfig, Verification
@@ -26,7 +27,6 @@ PROPAGATION_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 STILL_FRESH = 60.0
 CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
 RAW_TYPE = "application/vnd.ipld.raw"
-NO_GATEWAY = PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
 LARGEST_BLOCK = 2 * 1024 * 1024
 
 
@@ -60,6 +60,10 @@ class _Job:
     transfer: bool
     blocks_first: bool
     """Each byte is to be proven before it is handed on."""
+    content_is_gone: bool = False
+    """A proof that came to nothing has emptied the sink."""
+    failure: PinuiError | None = None
+    """Why the last proof came to nothing, if the gateway is to blame."""
 
 
 @dataclass(slots=True)
@@ -88,6 +92,10 @@ class GatewayReader:
         with suppress(ValueError):  # a provider's answer that is no CID can't be asked for either
             self._fresh[Cid.parse(cid).multihash] = now
 
+    def forget_pinned(self, cid: str) -> None:
+        """It was unpinned: nobody has to wait for it."""
+        self._fresh.pop(Cid.parse(cid).multihash, None)
+
     async def read(
         self,
         address: Address,
@@ -99,19 +107,21 @@ class GatewayReader:
     ) -> ReadResult:
         """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
         job = _Job(address, Cid.parse(address.cid), sink, folder, transfer, blocks_first)
-        fresh = self.clock.now() - self._fresh.get(job.cid.multihash, 0.0) < STILL_FRESH
+        # A path that isn't there is more likely a slip than a delay.
+        pinned = 0.0 if address.path else self._fresh.get(job.cid.multihash, 0.0)
+        fresh = self.clock.now() - pinned < STILL_FRESH
         for wait in (*PROPAGATION_WAITS, None) if fresh else (None,):
             outcome = await self._ask_each(job)
             if isinstance(outcome, ReadResult):
                 return outcome
-            if wait is None or not (isinstance(outcome, ProviderError) and outcome.status == 404):
+            if wait is None or not (isinstance(outcome, ProviderError) and _is_missing(outcome)):
                 raise outcome
-            await self.clock.sleep(wait)
+            await self.transport.wait(wait)
         raise AssertionError("the last turn returns or raises")
 
     async def peek(self, address: Address, sink: Sink, limit: int) -> Head:
         """The beginning of some content, from the first gateway that has it. A beginning can't be checked."""
-        failure: PinuiError = NO_GATEWAY
+        failure: PinuiError = _no_gateway()
         for gateway in self._gateways:
             try:
                 return await self._get(gateway, address.url(gateway.url), sink, range_end=limit)
@@ -123,13 +133,14 @@ class GatewayReader:
         """What a folder holds, every block checked; None if it is none, or the gateway can't prove it."""
         for gateway in self._gateways:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
-            if gateway.gives_cars and await self._read_car(gateway, address, sink, "&dag-scope=entity"):
-                return sink.listing if sink.is_folder else None
+            with suppress(ProviderError, NetworkError, IntegrityError):  # it was only worth a try
+                if gateway.gives_cars and await self._read_car(gateway, address, sink, "&dag-scope=entity"):
+                    return sink.listing if sink.is_folder else None
         return None
 
     async def _ask_each(self, job: _Job) -> ReadResult | PinuiError:
         if not self._gateways:
-            raise NO_GATEWAY
+            raise _no_gateway()
         failures: list[PinuiError] = []
         for number, gateway in enumerate(self._gateways):
             job.sink.restart()
@@ -145,33 +156,35 @@ class GatewayReader:
         return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
 
     async def _read_from(self, gateway: _Gateway, job: _Job, *, retry: bool) -> ReadResult:
-        if self.config.verify == "off":
-            check = None
-        else:
-            check = CheckingSink(job.sink, job.cid)
-            if job.address.path or job.blocks_first:
-                # Bytes below a path say nothing about the root's CID; only blocks do.
-                proven = await self._prove(gateway, job)
-                if proven is not None:
-                    return proven
-        head = await self._plain(gateway, job, check or job.sink, retry=retry)
-        if check is None:
-            if is_listing(head) and job.folder is not None:
-                return await self._prove(gateway, job) or self._not_provable(job, head, small=False)
+        verify = self.config.verify != "off"
+        if verify and (job.address.path or job.blocks_first) and _is_provable(job.cid):
+            # Bytes below a path say nothing about the root's CID; only blocks do.
+            proven = await self._prove(gateway, job)
+            if proven is not None:
+                return proven
+        check = CheckingSink(job.sink, job.cid)
+        head = await self._plain(gateway, job, check if verify else job.sink, retry=retry)
+        if is_listing(head):
+            return await self._read_listed_folder(gateway, job, head)
+        if not verify:
             return ReadResult(head, None)
-        finding = "unknown" if check.looks_like_a_listing or job.address.path else await check.finding()
+        finding = "unknown" if job.address.path else await check.finding()
         if finding == "verified":
             return ReadResult(head, "verified")
         if finding == "mismatch":
             raise _mismatch(job.address)
-        can_prove = not job.address.path and job.sink.can_start_anew
-        proven = await self._prove(gateway, job) if can_prove else None
-        if proven is not None:
-            return replace(proven, head=head)
-        return self._not_provable(job, head, small=check.fits_one_block or check.looks_like_a_listing)
+        return await self._prove_or_doubt(gateway, job, head, check)
 
-    def _not_provable(self, job: _Job, head: Head, *, small: bool) -> ReadResult:
-        if small and not job.address.path:
+    async def _prove_or_doubt(self, gateway: _Gateway, job: _Job, head: Head, check: CheckingSink) -> ReadResult:
+        """The plain answer could not be recognised: it is read again as blocks, or left in doubt."""
+        tried_already = job.address.path or not job.sink.can_start_anew
+        if not tried_already and _is_provable(job.cid):
+            proven = await self._prove(gateway, job)
+            if proven is not None:
+                return replace(proven, head=head)
+            if job.content_is_gone:
+                head = await self._plain(gateway, job, job.sink, retry=True)
+        if check.fits_one_block and not job.address.path and (job.cid.codec, job.cid.hash_code) == (DAG_PB, SHA2_256):
             raise _mismatch(job.address)
         if self.config.verify == "require":
             raise IntegrityError(
@@ -182,18 +195,33 @@ class GatewayReader:
             )
         return ReadResult(head, "unverifiable")
 
+    async def _read_listed_folder(self, gateway: _Gateway, job: _Job, head: Head) -> ReadResult:
+        """The answer is a page about a folder: the folder itself comes as blocks, or not at all."""
+        if job.folder is None:
+            raise ContentError(f"{job.address} is a folder, not a file", hint=FOLDER_HINT)
+        proven = await self._prove(gateway, job)
+        if proven is not None:
+            return replace(proven, head=head)
+        if job.failure is not None:
+            raise job.failure
+        raise ContentError(
+            f"{job.address} is a folder, and this gateway gives no archive of it",
+            hint="Use a trustless gateway, or name a file in it: CID/name.",
+        )
+
     async def _prove(self, gateway: _Gateway, job: _Job) -> ReadResult | None:
-        """Read it again as blocks, each checked; None if the gateway gives none."""
+        """Read it again as blocks, each checked; None if the gateway gives none, or none today."""
         sink = CarSink(job.cid, job.address.path, job.sink, job.folder)
-        if gateway.gives_cars:
-            head = await self._read_car(gateway, job.address, sink, transfer=job.transfer)
-            if head is not None:
-                return ReadResult(head, "verified", sink.is_folder)
-        if gateway.gives_blocks and not job.address.path and not job.blocks_first:
-            head = await self._read_blocks(gateway, job, sink)
-            if head is not None:
-                return ReadResult(head, "verified", sink.is_folder)
-        return None
+        head = None
+        try:
+            if gateway.gives_cars:
+                head = await self._read_car(gateway, job.address, sink, transfer=job.transfer)
+            if head is None and gateway.gives_blocks and not job.address.path and not job.blocks_first:
+                head = await self._read_blocks(gateway, job, sink)
+        except (ProviderError, NetworkError) as error:
+            job.failure = error
+        job.content_is_gone = job.content_is_gone or sink.has_touched_the_content
+        return None if head is None else ReadResult(head, "verified", sink.is_folder)
 
     async def _plain(self, gateway: _Gateway, job: _Job, sink: Sink, *, retry: bool) -> Head:
         return await self._get(gateway, job.address.url(gateway.url), sink, transfer=job.transfer, retry=retry)
@@ -277,10 +305,24 @@ def is_listing(head: Head) -> bool:
     return "DirIndex" in head.headers.get("etag", "")
 
 
+def _is_missing(error: ProviderError) -> bool:
+    """Whether the gateway doesn't have it; Pinata's says so with a code of its own, also for what is on its way."""
+    return error.status == 404 or error.reason == "ERR_ID:00006"
+
+
 def _another_may_do_better(error: PinuiError) -> bool:
     if isinstance(error, ProviderError):
-        return error.status in (404, 408, 410, 425, 429, 451) or error.status >= 500
+        return _is_missing(error) or error.status in (408, 410, 425, 429, 451) or error.status >= 500
     return True
+
+
+def _is_provable(cid: Cid) -> bool:
+    """Whether blocks of this kind can be checked here at all."""
+    return cid.codec in (RAW, DAG_PB) and (cid.hash_code in HASHES or cid.hash_code == IDENTITY)
+
+
+def _no_gateway() -> PinuiError:
+    return PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
 
 
 def _mismatch(address: Address) -> IntegrityError:

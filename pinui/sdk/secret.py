@@ -43,5 +43,11 @@ class Secret:
     def __hash__(self) -> int:
         return hash(self._text)
 
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not written to a pickle")

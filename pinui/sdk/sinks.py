@@ -40,7 +40,7 @@ class MemorySink:
     @property
     def data(self) -> bytes:
         """What was read."""
-        return bytes(self._data[: self._limit])
+        return bytes(self._data) if len(self._data) <= self._limit else bytes(memoryview(self._data)[: self._limit])
 
     @property
     def full(self) -> bool:
@@ -138,7 +138,9 @@ class PipeSink:
         await asyncio.to_thread(self._write_all, held)
 
     def _write_all(self, data: bytes) -> None:
-        self._file.write(data)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
         self._file.flush()
 
 
@@ -223,7 +225,13 @@ class FileSink:
 
     def _open(self, head: Head, offset: int) -> None:
         if self._file is None:
-            self._final = self._to / name_of_reply(head, self._fallback_name) if self._to.is_dir() else self._to
+            name = name_of_reply(head, self._fallback_name)
+            self._final = self._to / name if self._to.is_dir() else self._to
+            if self._final != self._to and name != self._fallback_name and self._final.exists():
+                # The gateway chose this name. It may not choose to overwrite something.
+                raise FileExistsError(17, "a file of that name is there already", str(self._final))
+            if not self._final.parent.is_dir():
+                raise FileNotFoundError(2, "there is no such folder", str(self._final.parent))
             if self._final.is_dir():
                 raise IsADirectoryError(21, "a folder of that name is in the way", str(self._final))
             # Beside the destination, so that the rename never crosses file systems; the user's umask applies.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import mimetypes
 import os
 import stat
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ from typing import BinaryIO, Self, cast
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob
 
-__all__ = ["PIECE", "Part", "UploadSource", "Uploadable", "open_source"]
+__all__ = ["PIECE", "Part", "UploadSource", "Uploadable", "look_at", "open_source"]
 
 UNNAMED = "client-file"
 PIECE = 1024 * 1024
@@ -63,6 +65,40 @@ def open_source(file: Uploadable) -> UploadSource:
     if hasattr(file, "read"):
         return _from_open_file(file)
     raise TypeError(f"upload takes a path, bytes, an open binary file or a Blob, not {type(file).__name__}")
+
+
+async def look_at(file: Uploadable) -> UploadSource:
+    """`open_source` beside the loop. A pipe is read by a daemon thread: a silent one keeps no program alive."""
+    if isinstance(file, (UploadSource, Blob, bytes, bytearray, memoryview, str, os.PathLike)) or _is_seekable(file):
+        return await asyncio.to_thread(open_source, file)
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[UploadSource] = loop.create_future()
+
+    def tell(source: UploadSource | None, error: Exception | None) -> None:
+        if found.cancelled():
+            if source is not None:
+                source.close()
+        elif error is not None:
+            found.set_exception(error)
+        elif source is not None:
+            found.set_result(source)
+
+    def read() -> None:
+        source, error = None, None
+        try:
+            source = open_source(file)
+        except Exception as caught:  # noqa: BLE001  # handed to whoever waits
+            error = caught
+        with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+            loop.call_soon_threadsafe(tell, source, error)
+
+    threading.Thread(target=read, name="pinui reads a pipe", daemon=True).start()
+    return await found
+
+
+def _is_seekable(file: object) -> bool:
+    seekable = getattr(file, "seekable", None)
+    return seekable is None or bool(seekable())
 
 
 def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from pinui.sdk.engine import Broken, Engine, Reply
-from pinui.sdk.errors import ContentError
 from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
 from pinui.sdk.limiter import bucket_for
 from pinui.sdk.models import OnWait, Timeouts
@@ -84,9 +83,14 @@ class Transport:
         maybe_done = False
         while True:
             await self._keep_to_the_limit(request)
+            lost_before = maybe_done
             result = await self._attempt(request, sink)
             if isinstance(result, Head):
-                return Outcome(result, maybe_done)
+                return Outcome(result, lost_before)
+            # A gateway in front of the service can time out while the service goes on: its 5xx proves nothing.
+            maybe_done = maybe_done or (
+                result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500
+            )
             wait = wait_before_retry(
                 result,
                 attempt=attempt,
@@ -95,16 +99,13 @@ class Transport:
                 now=self._clock.now(),
                 random=self._clock.random,
             )
-            if wait is None:
-                return Outcome(result, maybe_done)
-            # A gateway in front of the service can time out while the service goes on: its 5xx proves nothing.
-            maybe_done = maybe_done or (
-                result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500
-            )
-            attempt += 1
-            await self._wait(wait)
+            if wait is not None:
+                await self.wait(wait)
             if maybe_done and is_done is not None and await is_done():
                 return Outcome(result, maybe_done, already_done=True)
+            if wait is None:
+                return Outcome(result, lost_before)
+            attempt += 1
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -113,9 +114,10 @@ class Transport:
     async def _keep_to_the_limit(self, request: Request) -> None:
         if request.is_api_call:
             while wait := bucket_for(request.url).wait(self._clock.now()):
-                await self._wait(wait)
+                await self.wait(wait)
 
-    async def _wait(self, seconds: float) -> None:
+    async def wait(self, seconds: float) -> None:
+        """Wait, and say so."""
         if self._on_wait is not None and seconds >= WORTH_TELLING:
             self._on_wait(seconds)
         await self._clock.sleep(seconds)
@@ -124,10 +126,13 @@ class Transport:
         host = request.url.split("/")[2]
         body = None if isinstance(request.body, bytes) else request.body
         try:
-            async with asyncio.timeout(None if request.transfer else self._timeouts.total):
-                async with asyncio.timeout(self._timeouts.idle) as limit:
-                    watchdog = _Watchdog(limit, self._timeouts.idle)
-                    return await self._follow(request, sink, watchdog)
+            async with (
+                self._engine.slots,
+                asyncio.timeout(None if request.transfer else self._timeouts.total),
+                asyncio.timeout(self._timeouts.idle) as limit,
+            ):
+                watchdog = _Watchdog(limit, self._timeouts.idle)
+                return await self._follow(request, sink, watchdog)
         except Broken as broken:
             result = broken.breakdown
         except TimeoutError:
@@ -173,8 +178,10 @@ class Transport:
     ) -> Head | Breakdown:
         head = reply.head
         if head.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
-            raise ContentError(
+            return Breakdown(
+                "sent",
                 "The answer came compressed although it was asked for as it is",
+                final=True,
                 hint="Another gateway may behave better.",
             )
         offset = continuation(head, resume)
@@ -182,8 +189,9 @@ class Transport:
             return Breakdown("sent", "The other side continued at the wrong place")
         await sink.begin(head, offset)
         async for chunk in reply.chunks():
-            watchdog.progress(len(chunk))
+            watchdog.pause()  # whoever takes the bytes may take them slowly: a full disk's queue, a pager
             await sink.write(chunk)
+            watchdog.progress(len(chunk))
             if sink.full:
                 break
         return head
@@ -198,6 +206,7 @@ class _Watchdog:
         self._moved = 0
         self._patience = idle
         self._to_send = 0
+        self._left = idle
 
     def expect_reply_after(self, request: Request) -> None:
         body = request.body
@@ -210,6 +219,12 @@ class _Watchdog:
         self._to_send -= count
         if self._moved >= PROGRESS:
             self.reset(self._patience if self._to_send <= 0 else self._idle)
+        elif self._limit.when() is None:
+            self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
+
+    def pause(self) -> None:
+        self._left = (self._limit.when() or 0.0) - asyncio.get_running_loop().time()
+        self._limit.reschedule(None)
 
     def reset(self, patience: float | None = None) -> None:
         self._moved = 0

@@ -179,11 +179,13 @@ def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None
         return (
             "The gateway doesn't have this content, or not yet; another gateway may."
             if gateway
-            else "There is no such call at this address: check the API's URL."
+            else "It is not there; or there is no such call at this address: check the API's URL."
         )
     if status >= 500:
         return "The trouble is on the other side; try again later."
-    return HINTS_BY_STATUS.get(status) if not (gateway and status == 401) else "The gateway wants a key of its own."
+    if gateway and status in (401, 403):
+        return "The gateway refuses: it may want a key of its own (gateway_key), or not serve this."
+    return HINTS_BY_STATUS.get(status)
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -67,7 +67,7 @@ async def test_a_bomb_costs_little_and_is_told(bomb: str) -> None:
 
     kib, told = await cost(handler)
     assert kib < 64 * 1024, f"{kib} KiB"
-    assert told.strip().startswith(("ContentError", "IntegrityError")), told
+    assert told.strip().startswith(("ContentError", "IntegrityError", "NetworkError")), told
 
 
 async def test_endless_headers_and_errors_end() -> None:

@@ -51,6 +51,8 @@ async def test_an_upload_is_sent_again_from_its_beginning(make_client: MakeClien
 
     async def flaky(request: web.Request) -> web.Response:
         nonlocal attempts
+        if request.method == "GET":
+            return web.json_response({"rows": []})
         attempts += 1
         if attempts == 1:
             await request.read()
@@ -266,7 +268,7 @@ async def test_an_answer_that_hides_its_length_is_limited_too(make_client: MakeC
 
 async def test_what_comes_compressed_all_the_same_is_not_unpacked(make_client: MakeClient) -> None:
     async with serve(serving(b"\x1f\x8b", **{"Content-Encoding": "gzip"})) as (url, _seen):
-        with pytest.raises(ContentError, match="compressed"):
+        with pytest.raises(NetworkError, match="compressed"):
             await make_client(url).retrieve(CID)
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from pinui import Client, ContentError, IntegrityError, NetworkError, PinProvider, ProviderError, Timeouts
-from pinui.ipfs.cid import IDENTITY, RAW, Cid
+from pinui.ipfs.cid import IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
+from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
 from tests.sdk.conftest import FakeClock, MakeClient
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.servers import serve
@@ -424,3 +426,95 @@ async def test_a_pipe_that_got_a_part_gets_the_rest_or_an_error(make_client: Mak
     async with serve_raw(server('W/"weak"', asked)) as url:
         with pytest.raises(NetworkError, match="broke"):
             await pour(make_client(url, verify="try"), content.cid)
+
+
+class Faltering(FakeGateway):
+    """Gives a few blocks, then refuses; or refuses archives with any status."""
+
+    blocks_left = 0
+    car_status = 400
+
+    async def __call__(self, request: Any) -> Any:
+        form = request.query.get("format")
+        if form == "car":
+            self.asked.append("car")
+            return web.Response(status=self.car_status, text="no")
+        if form == "raw":
+            self.blocks_left -= 1
+            if self.blocks_left < 0:
+                return web.Response(status=400, text="no more")
+        return await super().__call__(request)
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2, 3])
+async def test_a_proof_that_breaks_off_takes_nothing_away(reading: Setup, tmp_path: Path, blocks: int) -> None:
+    gateway = Faltering(cut(LARGE, ODD), raw=honest)
+    gateway.blocks_left = blocks
+    verdicts: Verdicts = []
+    assert await read_all(await reading(gateway), gateway.content.cid, tmp_path, verdicts) == LARGE
+    assert verdicts == ["unverifiable", "unverifiable"]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 429, 500, 503])
+async def test_a_refused_archive_fails_no_read(reading: Setup, tmp_path: Path, status: int) -> None:
+    gateway = Faltering(cut(LARGE, ODD))
+    gateway.car_status = status
+    verdicts: Verdicts = []
+    client = await reading(gateway)
+    assert await read_all(client, gateway.content.cid, tmp_path, verdicts) == LARGE
+    assert verdicts == ["unverifiable", "unverifiable"]
+    assert (await client.download(f"{gateway.content.cid}/a/b")).verification == "unverifiable"
+
+
+@pytest.mark.parametrize(
+    "cid",
+    [
+        Cid(1, 0x70, BLAKE2B_256, bytes(32)),
+        Cid(1, 0x70, SHA2_512, bytes(64)),
+        Cid(1, 0x0129, SHA2_256, bytes(32)),
+        Cid(1, 0x71, SHA2_256, bytes(32)),
+        Cid(1, RAW, 0x1E, bytes(32)),
+    ],
+    ids=["blake2b tree", "sha512 tree", "dag-json", "dag-cbor", "raw blake3"],
+)
+async def test_what_cannot_be_checked_here_is_no_lie(reading: Setup, tmp_path: Path, cid: Cid) -> None:
+    for gateway in (FakeGateway(Content(cid, b"honest")), Faltering(Content(cid, b"honest"))):
+        verdicts: Verdicts = []
+        assert await read_all(await reading(gateway), str(cid), tmp_path, verdicts) == b"honest"
+        assert verdicts == ["unverifiable", "unverifiable"]
+
+
+class Listing(FakeGateway):
+    """Marks the pages that it makes for folders, as real gateways do."""
+
+    async def __call__(self, request: Any) -> Any:
+        response = await super().__call__(request)
+        if request.query.get("format", "plain") == "plain":
+            response.headers["ETag"] = '"DirIndex-abc"'
+        return response
+
+
+@pytest.mark.parametrize("verify", ["try", "require", "off"])
+async def test_a_page_about_a_folder_is_never_taken_for_content(reading: Setup, tmp_path: Path, verify: str) -> None:
+    content = folder_of(FILES, KUBO_V0)
+    client = await reading(Listing(content), verify=verify)
+    with pytest.raises(ContentError, match="gives no archive"):
+        await client.download(content.cid, to=tmp_path / "album")
+    for call in (client.download, client.retrieve):
+        with pytest.raises(ContentError, match="is a folder"):
+            await call(content.cid)
+    assert list(tmp_path.iterdir()) == []
+    client = await reading(Listing(content, car=honest), verify=verify)
+    assert (await client.download(content.cid, to=tmp_path / "album")).is_dir()
+
+
+async def test_pinatas_own_word_for_missing_is_understood(reading: Setup) -> None:
+    content = cut(SMALL, KUBO_V0)
+
+    class Lagging(FakeGateway):
+        async def __call__(self, request: Any) -> Any:
+            return web.Response(
+                status=403, text="The owner of this gateway does not have this content pinned - ERR_ID:00006"
+            )
+
+    assert await (await reading(Lagging(content), FakeGateway(content))).retrieve(content.cid) == {"hello": "world"}

@@ -60,6 +60,13 @@ def test_what_names_no_content_is_an_invalid_cid(text: str) -> None:
     assert caught.value.hint
 
 
+def test_what_is_no_text_is_a_type_error() -> None:
+    for value in (None, b"Qm", 5):
+        with pytest.raises(TypeError, match="a CID is text"):
+            Address.parse(value)  # type: ignore[arg-type]
+    assert Address.parse(f"\ufeff{V0}").cid == V0
+
+
 def test_a_path_is_kept_for_reads_and_refused_where_a_whole_cid_is_meant() -> None:
     assert Address.parse(f"{V0}/a").name == "a"
     assert Address.parse_root(V0) == Address(V0)

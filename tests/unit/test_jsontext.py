@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.ipfs.jsontext import NotJSON, parse, reserialize, stringify, utf16_length
+from pinui.ipfs.jsontext import NotJSON, is_small, parse, reserialize, stringify, utf16_length
 
 # [a JSON text, what Node.js 20 printed for JSON.stringify(JSON.parse(text)), the length of that]
 JAVASCRIPT: list[tuple[str, str, int]] = json.loads(
@@ -127,3 +127,11 @@ def test_the_service_refuses_it_too(text: str | bytes) -> None:
 
 def test_a_byte_order_mark_is_no_content() -> None:
     assert parse(b"\xef\xbb\xbf[1]") == [1]
+
+
+def test_what_takes_long_to_write_is_known_beforehand() -> None:
+    assert is_small({"a": [1, "text", None], "b": (1.5, True)})
+    assert not is_small("x" * 70_000)
+    assert not is_small(list(range(70_000)))
+    assert not is_small([{"a": "x" * 100} for _ in range(1000)])
+    assert not is_small(circle), "who walks in a circle takes long"

@@ -92,7 +92,7 @@ def test_no_reply_makes_anybody_wait_for_ever(replies: list[tuple[int, dict[str,
     bucket = Bucket()
     for status, headers in replies:
         bucket.learn(status, headers, NOW)
-    assert 0 <= bucket.wait(NOW) <= 180
+    assert 0 <= bucket.wait(NOW) <= 90
 
 
 async def test_data_calls_have_a_bucket_of_their_own_with_the_hosted_services_limit() -> None:

@@ -48,6 +48,10 @@ def test_the_three_provider_names_are_accepted(name: Any) -> None:
         ({"cid_version": 2}, "cid_version"),
         ({"retries": -1}, "retries"),
         ({"timeout": 0}, "timeout"),
+        ({"provider_token": None}, "provider_token is None"),
+        ({"provider_token": "abc”def"}, "characters that no token has"),
+        ({"gateway_key": "a\x00b"}, "gateway_key holds characters"),
+        ({"gateways": "https://gw.example/ipfs"}, "several addresses"),
         ({"pin_api_url": "http://example.com"}, "https://"),
         ({"gateway_url": "gateway"}, "gateway_url must be a web address"),
     ],
@@ -66,8 +70,8 @@ def test_a_secret_shows_itself_to_nobody() -> None:
     assert repr(Secret("")) == "Secret('')"
     with pytest.raises(TypeError):
         pickle.dumps(secret)
-    with pytest.raises(TypeError):
-        copy.copy(secret)
+    assert copy.deepcopy(config) == config
+    assert copy.copy(secret) is secret
 
 
 def test_a_traceback_with_locals_shows_no_secret() -> None:
@@ -142,6 +146,7 @@ def test_a_blob_knows_its_size_and_does_not_print_its_bytes() -> None:
         ({"recipientId": "a", "timestamp": 1}, "no payload"),
         ({"recipientId": "a", "payload": "x", "timestamp": True}, "no timestamp"),
         ({"recipientId": "a", "payload": "x"}, "no timestamp"),
+        ({"recipientId": "a", "payload": "x", "timestamp": float("inf")}, "no timestamp"),
     ],
 )
 def test_what_is_no_message_is_refused_with_a_sentence(document: object, reason: str) -> None:

@@ -42,6 +42,14 @@ def test_no_name_leaves_the_folder(name: str) -> None:
     assert safe_name(safe, "fallback") in (safe, "fallback") or safe.strip() != safe
 
 
+@given(
+    st.text()
+    | st.lists(st.sampled_from(["filename", "*", "=", "0", "utf-8", "''", '"', ";", "%", " ", "x"])).map("".join)
+)
+def test_no_header_breaks_it(header: str) -> None:
+    assert name_of_reply(Head(200, {"content-disposition": header}, ""), "cid")
+
+
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -50,7 +58,12 @@ def test_no_name_leaves_the_folder(name: str) -> None:
         ('attachment; filename="cat.png"', "cat.png"),
         ("attachment; filename*=UTF-8''%C3%BCber.txt", "über.txt"),
         ('attachment; filename="../../x"', "x"),
-        ('attachment; filename="a\r\nSet-Cookie: b"', "a  Set-Cookie_ b"),
+        ('attachment; filename="a\r\nSet-Cookie: b"', "a__Set-Cookie_ b"),
+        ('attachment; filename="a \\"b\\".txt"', "a _b_.txt"),
+        ("attachment; filename=bare.txt; size=5", "bare.txt"),
+        ("filename*0*; filename*", "cid"),
+        ("attachment; filename*=unicode_escape''%5Cx41", "cid"),
+        ("attachment; filename*=UTF-8''%ff%fe", "��"),
     ],
 )
 def test_the_gateways_name_is_used_with_care(header: str | None, expected: str) -> None:

@@ -77,6 +77,7 @@ def test_too_many_requests_carries_the_wait() -> None:
         (404, {}, True, "gateway"),
         (404, {}, False, "URL"),
         (401, {}, True, "key of its own"),
+        (403, {}, True, "key of its own"),
         (302, b"", False, "redirect"),
         (500, b"", False, "other side"),
         (413, b"", False, "larger"),
