@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pinui.sdk.pin_provider import PinProvider
     from pinui.sdk.provider import StorageProvider
     from pinui.sdk.secret import Secret
+    from pinui.sdk.sources import UploadSource
 
 __all__ = [
     "Blob",
@@ -52,6 +53,7 @@ __all__ = [
     "StorageProvider",
     "StoreOptions",
     "Timeouts",
+    "UploadSource",
     "__version__",
 ]
 
@@ -61,6 +63,7 @@ _HOMES = {
     "PinProvider": "pin_provider",
     "StorageProvider": "provider",
     "Secret": "secret",
+    "UploadSource": "sources",
     **dict.fromkeys(["Blob", "ClientConfig", "ClientMessage", "ClientRecord", "StoreOptions", "Timeouts"], "models"),
 }
 
