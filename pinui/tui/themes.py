@@ -69,7 +69,7 @@ def own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str]:
     if theme.ansi or variables["background"].startswith("ansi"):
         return {
             "line": "ansi_bright_black",
-            "row": "ansi_blue",
+            "row": "ansi_black" if theme.dark else "ansi_white",
             "strong": "ansi_default",
             "second": "ansi_default",
             "muted": "ansi_bright_black",

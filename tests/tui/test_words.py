@@ -13,7 +13,7 @@ from pinui.sdk.secret import Secret
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
 from pinui.tui.preview import Preview, show_bytes
-from pinui.tui.screens.wizard_words import advice, token_verdict
+from pinui.tui.screens.wizard_words import advice, own_words, token_verdict
 from pinui.tui.widgets.json_tree import first_folds
 from tests.tui import scene
 from tests.tui.pilots import paste, shows, told, until, workbench
@@ -34,6 +34,12 @@ from tests.tui.pilots import paste, shows, told, until, workbench
 )
 def test_the_wizard_has_advice_for_each_failure(error: Exception, words: str) -> None:
     assert words in advice(error)
+
+
+def test_the_service_is_quoted() -> None:
+    refused = ProviderError("HTTP error 401", status=401, details="Invalid/expired credentials")
+    assert own_words(refused) == "Invalid/expired credentials (HTTP error 401)"
+    assert own_words(NetworkError("Nobody is there")) == "Nobody is there."
 
 
 def test_errors_are_sentences_with_a_next_step() -> None:

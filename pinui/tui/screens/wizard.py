@@ -18,11 +18,10 @@ from pinui.tui.commands import bindings
 from pinui.tui.focus import focus_now
 from pinui.tui.screens.dialog import Dialog, say
 from pinui.tui.screens.prompt import Choice, MenuList
-from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_PAGE, advice, token_verdict
+from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_PAGE, advice, own_words, token_verdict
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
-from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean
 
 if TYPE_CHECKING:
@@ -294,7 +293,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             ]
         else:
             error = result.error or ValueError("There was no answer.")
-            words, todo = clean(sentence_for(error)[0]), clean(advice(error))
+            words, todo = clean(own_words(error)), clean(advice(error))
             parts = [
                 ("✗ ", "bold $error"),
                 (words, "bold $strong"),

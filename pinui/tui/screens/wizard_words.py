@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pinui.tui.display import count, day
+from pinui.workspace.sentences import sentence_for
 
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
 
-__all__ = ["PAGES", "STEPS", "TOKEN_PAGE", "Page", "advice", "token_verdict"]
+__all__ = ["PAGES", "STEPS", "TOKEN_PAGE", "Page", "advice", "own_words", "token_verdict"]
 
 TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
 STEPS = ("Service", "Token", "Gateway", "Test", "Done")
@@ -51,6 +52,13 @@ def token_verdict(secret: Secret, now: float) -> tuple[str, str]:
         return f"? {trouble}", "$warning"
     until = f", ends {day(int(ends.timestamp() * 1000), now)}" if ends else ""
     return f"✓ {length}, looks like a JWT{until}", "$success"
+
+
+def own_words(error: BaseException) -> str:
+    """What the service itself said, where it said something."""
+    words = sentence_for(error)[0]
+    details: str | None = getattr(error, "details", None)
+    return words if not details or details in words else f"{details} ({words.rstrip('.')})"
 
 
 def advice(error: BaseException) -> str:
