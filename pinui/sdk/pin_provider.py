@@ -227,7 +227,12 @@ class PinProvider:
         """The first bytes of some content, its type and size, or a folder's listing: enough to show what it is."""
         address = Address.parse(cid)
         sink = MemorySink(limit, cut=True)
-        head = await self._reader.peek(address, sink, limit)
+        try:
+            head = await self._reader.peek(address, sink, limit)
+        except ProviderError as error:
+            if error.status != 416:
+                raise
+            return Peek(b"", "", 0)  # of nothing there is no first byte
         peek = Peek(sink.data, head.headers.get("content-type", ""), whole_size(head))
         if not is_listing(head) and (not peek.truncated or head.media_type != "text/html"):
             return peek

@@ -141,7 +141,7 @@ async def json_place(app: Pinui, pilot: Pilot[None]) -> None:
     await paste(pilot, entries[0].cid)
     await pilot.press("enter")
     await shows(pilot, "breaking: false")
-    pane_title(screen.query_one("#retrieve"), "Retrieve", "12 ms from 127.0.0.1")
+    pane_title(screen.query_one("#retrieve"), "Retrieve", "✓ verified · 12 ms from 127.0.0.1")
     screen.show_pane("#store")
     screen.editor.load_text(json.dumps(scene.NOTES, indent=2))
     await pilot.press("enter")

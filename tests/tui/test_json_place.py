@@ -78,7 +78,7 @@ async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
         await pilot.press("2", "tab", "enter")
         await paste(pilot, f"https://gateway.example/ipfs/{cid}?x=1")
         await pilot.press("enter")
-        await shows(pilot, "▾ {} 3 keys", "▾ changes [2]", 'title: "Notes"', "deep: true")
+        await shows(pilot, "▾ {} 3 keys", "▾ changes [2]", 'title: "Notes"', "deep: true", "✓ verified")
         await pilot.press("j", "j", "enter")
         await shows(pilot, "▸ changes [2]")
         assert "deep" not in text_of(app)

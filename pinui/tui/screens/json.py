@@ -21,6 +21,7 @@ from textual.widgets import Input, TextArea
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import count, short_cid
+from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import pretty, safe_for_editor
 from pinui.tui.place import PlaceScreen
@@ -196,8 +197,9 @@ class JsonScreen(PlaceScreen):
         tree = self.query_one(JsonTree)
         tree.show_notes([[("fetching …", "muted")]])
         began = time.perf_counter()
+        verdicts: list[str | None] = []
         try:
-            value = await self.workspace.retrieve(address)
+            value = await self.workspace.retrieve(address, on_verdict=verdicts.append)
         except Exception as error:
             from pinui.tui.display import wrapped
             from pinui.tui.errors import sentence
@@ -216,7 +218,9 @@ class JsonScreen(PlaceScreen):
         self.query_one("#document-text", LineView).show_lines(shown.lines, widest=shown.widest)
         self._title_document()
         host = urlsplit(await self.workspace.gateway_url()).hostname or ""
-        pane_title(self.query_one("#retrieve"), "Retrieve", f"{took:.0f} ms from {host}")
+        mark, _, word, _ = VERDICTS.get(verdicts[-1] or "" if verdicts else "", ("", "", "", ""))
+        fact = f"{took:.0f} ms from {host}"
+        pane_title(self.query_one("#retrieve"), "Retrieve", f"{mark} {word} · {fact}" if mark else fact)
         self.show_pane("#document-text" if self.has_class("-text") else "#document")
 
     @on(ItemList.Chosen, "#document")

@@ -40,7 +40,7 @@ CREATE TABLE entries (
     excerpt TEXT,
     verification TEXT
 );
-CREATE INDEX entries_by_cid ON entries (cid, profile);
+CREATE INDEX entries_by_cid ON entries (cid, profile, timestamp);
 CREATE INDEX entries_by_recipient ON entries (recipient, id) WHERE recipient IS NOT NULL;
 -- Whole documents stand apart, so that lists and filters never read them.
 CREATE TABLE documents (
