@@ -28,6 +28,7 @@ class Bars:
         self._lines = 0
         self._drawn = 0.0
         self._shown: list[Transfer] = []
+        self._notice = ""
 
     def show(self, transfers: list[Transfer]) -> None:
         """Draw these, unless that was done a moment ago."""
@@ -44,11 +45,20 @@ class Bars:
         if self._stream is None:
             return
         width = shutil.get_terminal_size().columns
-        for transfer in self._shown:
-            self._stream.write(bar_line(transfer, width - 1) + "\n")
-        self._lines = len(self._shown)
+        lines = [bar_line(transfer, width - 1) for transfer in self._shown]
+        if self._notice:
+            lines.append(self._notice[: width - 1])
+        for line in lines:
+            self._stream.write(line + "\n")
+        self._lines = len(lines)
         self._drawn = time.monotonic()
         self._stream.flush()
+
+    def note(self, notice: str) -> None:
+        """A line below the bars, until another one or none takes its place."""
+        self._notice = notice
+        self.clear()
+        self.draw()
 
     def clear(self) -> None:
         """Take the lines away again."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,6 +34,7 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
             try:
                 return await operation(workspace)
             finally:
+                console.end_bars()
                 if sentence := workspace.token_ending:
                     console.say(sentence)
 
@@ -42,15 +42,27 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
 
 
 def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
-    """Say each pause that the service asked for, once."""
+    """Say each pause that the service asked for: a countdown on a terminal, a sentence in a log."""
     said: float | None = None
+    counting: asyncio.Task[None] | None = None
+
+    async def count_down() -> None:
+        bars = console.bars()
+        while left := workspace.pause_left:
+            bars.note(f"The service asks for a pause: going on in {left} s.")
+            await asyncio.sleep(min(1.0, left))
+        bars.note("")
 
     def tell() -> None:
-        nonlocal said
+        nonlocal said, counting
         until = workspace.waiting_until
-        if until is not None and (said is None or abs(until - said) > 2):  # transfers beside each other wait alike
-            said = until
-            console.say(f"The service asks for a pause: going on in {max(0.0, until - time.time()):.0f} s.")
+        if until is None or (said is not None and abs(until - said) <= 2):  # transfers beside each other wait alike
+            return
+        said = until
+        if not console.told_on_terminal:
+            console.say(f"The service asks for a pause: going on in {workspace.pause_left} s.")
+        elif counting is None or counting.done():
+            counting = asyncio.create_task(count_down())
 
     return tell
 

@@ -198,6 +198,8 @@ class Pinui(App[None]):
     def standing(self) -> tuple[str, str, str]:
         """For the top bar: the profile, how its last call went, one fact."""
         profile, status = self.workspace.profile, self.workspace.status
+        if left := self.workspace.pause_left:
+            return profile.name, "waiting", f"the service asks to wait · {left} s"
         if profile.preset == "local":
             return profile.name, status.state, "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
@@ -227,6 +229,8 @@ class Pinui(App[None]):
 
     def _show_changes(self) -> None:
         self._dirty = False
+        if self.workspace.pause_left:
+            self.set_timer(1.0, self._workspace_changed)  # the countdown in the bar
         for screen in self.screen_stack:
             if isinstance(screen, PlaceScreen) and screen.is_mounted:
                 screen.show_status()

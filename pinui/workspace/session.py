@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -144,6 +145,11 @@ class Session:
             raise
         self._set_status("ok", "The service answered.")
         return result
+
+    @property
+    def pause_left(self) -> int:
+        """Seconds until a call goes on that the service asked to wait; 0 when none waits."""
+        return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.time()))
 
     def _wait(self, seconds: float) -> None:
         self.waiting_until = time.time() + seconds

@@ -8,8 +8,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -233,3 +235,34 @@ def test_a_reader_that_has_enough_is_no_error(call: Run, environment: dict[str, 
     ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
     assert b"Traceback" not in ran.stderr
     assert b"Exception" not in ran.stderr
+
+
+@pytest.fixture
+def slow_service() -> Iterator[str]:
+    """A service that asks everybody to wait for half a minute."""
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(429)
+            self.send_header("Retry-After", "30")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_pause_is_counted_down_and_can_be_ended(terminal: Open, slow_service: str) -> None:
+    shown = terminal("store", "1", PINUI_API_URL=slow_service, PINUI_TOKEN="t", PINUI_GATEWAY_URL=slow_service)
+    shown.read_until("going on in 30 s")
+    shown.read_until("going on in 28 s")
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end(20) == 130
+    assert "Traceback" not in shown.text

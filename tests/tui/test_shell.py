@@ -181,3 +181,12 @@ def test_broken_settings_are_reported_before_the_screen_is_taken(own_home: Path)
 def test_a_profile_that_is_not_there_is_reported_before_the_screen_is_taken() -> None:
     with pytest.raises(UnknownProfile, match="nowhere"):
         run("nowhere")
+
+
+async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() -> None:
+    async with workbench() as (app, pilot):
+        app.workspace._wait(40)
+        await shows(pilot, "the service asks to wait · 40 s")
+        await shows(pilot, "the service asks to wait · 38 s")
+        app.workspace._set_status("ok", "The service answered.")
+        await shows(pilot, "node on 127.0.0.1")

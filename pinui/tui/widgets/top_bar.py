@@ -11,7 +11,7 @@ from pinui.workspace.text import clean_line
 
 __all__ = ["TopBar"]
 
-DOTS = {"ok": ("●", "$success"), "failed": ("✗", "$error"), "unknown": ("○", "$muted")}
+DOTS = {"ok": ("●", "$success"), "failed": ("✗", "$error"), "waiting": ("◌", "$warning"), "unknown": ("○", "$muted")}
 
 
 class TopBar(Bar):
