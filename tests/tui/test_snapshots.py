@@ -13,7 +13,7 @@ from pinui.tui.screens.pins import PinsScreen
 from tests.tui import scene
 from tests.tui.pilots import SCENES, settled, shows, until, workbench
 
-LOOKS = (((160, 50), "pinui"), ((100, 30), "pinui"), ((100, 30), "pinui-light"), ((80, 24), "pinui"))
+LOOKS = tuple((size, theme) for size in ((160, 50), (100, 30), (80, 24)) for theme in ("pinui", "pinui-light"))
 PLACES = ("pins", "json", "files", "messages", "connection")
 DIALOGS = ("detail", "wizard", "revoke", "palette", "help")
 
