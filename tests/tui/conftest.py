@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
-from tests.tui.pilots import svg
+from tests.tui.pilots import svg, until
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+LAST_FRAMES = 6.0
 UPDATE = bool(os.environ.get("UPDATE_SNAPSHOTS"))
 
 
@@ -32,20 +34,36 @@ def own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     time.tzset()
 
 
+Snapshot = Callable[[Pinui, Pilot[None], str], Awaitable[None]]
+
+
 @pytest.fixture
-def snapshot(tmp_path: Path) -> Callable[[Pinui, str], None]:
+def snapshot(tmp_path: Path) -> Snapshot:
     """Compare the screen with the stored picture; `UPDATE_SNAPSHOTS=1` stores it anew."""
 
-    def compare(app: Pinui, name: str) -> None:
-        stored, seen = SNAPSHOTS / f"{name}.svg", svg(app)
+    async def compare(app: Pinui, pilot: Pilot[None], name: str) -> None:
+        stored, fresh = SNAPSHOTS / f"{name}.svg", tmp_path / f"{name}.svg"
         if UPDATE:
             SNAPSHOTS.mkdir(exist_ok=True)
-            stored.write_text(seen, "utf-8")
+            stored.write_text(await at_rest(app, pilot), "utf-8")
             return
-        fresh = tmp_path / f"{name}.svg"
-        fresh.write_text(seen, "utf-8")
         assert stored.exists(), f"no picture {stored.name} yet: UPDATE_SNAPSHOTS=1 stores it"
-        same = stored.read_text("utf-8") == seen
-        assert same, f"{stored.name} looks different now: compare it with {fresh}; UPDATE_SNAPSHOTS=1 stores it anew"
+        wanted = stored.read_text("utf-8")
+        try:
+            # A scroll bar or a colour may come a frame after the text: what counts is where it ends.
+            await until(pilot, lambda: svg(app) == wanted, patience=LAST_FRAMES)
+        except AssertionError:
+            fresh.write_text(svg(app), "utf-8")
+            sentence = f"{stored.name} looks different now: compare it with {fresh}; UPDATE_SNAPSHOTS=1 stores it anew"
+            raise AssertionError(sentence) from None
 
     return compare
+
+
+async def at_rest(app: Pinui, pilot: Pilot[None]) -> str:
+    """The picture that stays the same for a while."""
+    seen = [svg(app)]
+    while len(seen) < 8 or len(set(seen[-8:])) > 1:
+        await pilot.pause(0.05)
+        seen.append(svg(app))
+    return seen[-1]

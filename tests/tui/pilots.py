@@ -29,9 +29,11 @@ __all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "to
 PATIENCE = 10.0
 
 
-async def until(pilot: Pilot[Any], condition: Callable[[], object], what: str = "the screen") -> None:
+async def until(
+    pilot: Pilot[Any], condition: Callable[[], object], what: str = "the screen", *, patience: float | None = None
+) -> None:
     """Let the app work until the condition holds."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + (patience or PATIENCE)
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"never came: {what}\n{text_of(pilot.app)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from textual.pilot import Pilot
 from pinui.tui.app import Pinui
 from pinui.tui.screens.pins import PinsScreen
 from tests.tui import scene
+from tests.tui.conftest import Snapshot
 from tests.tui.pilots import SCENES, settled, shows, until, workbench
 
 LOOKS = tuple((size, theme) for size in ((160, 50), (100, 30), (80, 24)) for theme in ("pinui", "pinui-light"))
@@ -18,14 +18,14 @@ PLACES = ("pins", "json", "files", "messages", "connection")
 DIALOGS = ("detail", "wizard", "revoke", "palette", "help")
 
 
-async def test_each_place_looks_as_it_did(snapshot: Callable[[Pinui, str], None], tmp_path: Path) -> None:
+async def test_each_place_looks_as_it_did(snapshot: Snapshot, tmp_path: Path) -> None:
     async with workbench(size=LOOKS[0][0]) as (app, pilot):
         await scene.furnish(app.workspace, tmp_path)
         for place in PLACES:
             await SCENES[place](app, pilot)
             for size, theme in LOOKS:
                 await look_at(app, pilot, size, theme)
-                snapshot(app, f"{place}-{size[0]}x{size[1]}-{theme}")
+                await snapshot(app, pilot, f"{place}-{size[0]}x{size[1]}-{theme}")
             await look_at(app, pilot, *LOOKS[0])
             app.screen.set_focus(app.screen.query(".pane").first())
 
@@ -42,11 +42,11 @@ async def look_at(app: Pinui, pilot: Pilot[None], size: tuple[int, int], theme: 
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-async def test_each_dialog_looks_as_it_did(name: str, snapshot: Callable[[Pinui, str], None], tmp_path: Path) -> None:
+async def test_each_dialog_looks_as_it_did(name: str, snapshot: Snapshot, tmp_path: Path) -> None:
     async with workbench(size=(100, 30)) as (app, pilot):
         await scene.furnish(app.workspace, tmp_path)
         await SCENES[name](app, pilot)
-        snapshot(app, name)
+        await snapshot(app, pilot, name)
 
 
 async def test_every_kind_of_theme_draws_every_place() -> None:
@@ -64,17 +64,17 @@ async def test_every_kind_of_theme_draws_every_place() -> None:
                 await shows(pilot, words)
 
 
-async def test_the_first_start_looks_welcoming(snapshot: Callable[[Pinui, str], None]) -> None:
+async def test_the_first_start_looks_welcoming(snapshot: Snapshot) -> None:
     async with workbench(size=(80, 24), welcome=True) as (app, pilot):
         await shows(pilot, "Welcome to pinui.", "enter begin")
         await pilot.pause()
-        snapshot(app, "welcome")
+        await snapshot(app, pilot, "welcome")
 
 
-async def test_an_empty_workbench_says_what_to_do(snapshot: Callable[[Pinui, str], None]) -> None:
+async def test_an_empty_workbench_says_what_to_do(snapshot: Snapshot) -> None:
     async with workbench(size=(80, 24)) as (app, pilot):
         await shows(pilot, "Nothing is pinned yet.")
-        snapshot(app, "empty")
+        await snapshot(app, pilot, "empty")
 
 
 async def test_colours_are_left_out_where_nobody_wants_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
