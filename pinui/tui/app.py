@@ -269,8 +269,8 @@ class Pinui(App[None]):
     # -- actions ------------------------------------------------------------------------------------------------
 
     async def action_go(self, place: str) -> None:
-        """Go to one of the five places."""
-        if place != self.current_mode:
+        """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
+        if self.return_code is None and place != self.current_mode:
             await self.switch_mode(place)
 
     def action_help(self) -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Session"]
 
+# A no to one question (not there, not pinned, too large) from a service that is well.
+ANSWERS = frozenset({400, 404, 410, 413, 416})
+
 T = TypeVar("T")
 NOTHING_YET = "Nothing was asked of the service yet."
 
@@ -141,7 +144,10 @@ class Session:
         try:
             result = await call
         except (NetworkError, ProviderError, IntegrityError) as error:
-            self._set_status("failed", sentence_for(error)[0])
+            if isinstance(error, ProviderError) and error.status in ANSWERS:
+                self._set_status("ok", "The service answered.")
+            else:
+                self._set_status("failed", sentence_for(error)[0])
             raise
         self._set_status("ok", "The service answered.")
         return result

@@ -139,7 +139,13 @@ class Workspace(Session):
             raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
         seen = await self._call(peek(address, limit))
         entries = seen.entries and tuple(
-            DirEntry(entry.name, str(entry.cid), entry.size, False if entry.cid.codec == RAW else None)
+            # A link's size counts the blocks below it; only for raw ones that is the file's.
+            DirEntry(
+                entry.name,
+                str(entry.cid),
+                entry.size if entry.cid.codec == RAW else None,
+                False if entry.cid.codec == RAW else None,
+            )
             for entry in seen.entries
         )
         return Preview(seen.data, seen.type or None, seen.total, seen.truncated, entries)

@@ -190,3 +190,11 @@ async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() ->
         await shows(pilot, "the service asks to wait · 38 s")
         app.workspace._set_status("ok", "The service answered.")
         await shows(pilot, "node on 127.0.0.1")
+
+
+async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:
+    async with workbench() as (app, _pilot):
+        await app.action_quit()
+        await app.action_go("messages")
+        assert app.current_mode != "messages"
+    assert app.return_code == 0

@@ -157,7 +157,8 @@ def test_the_index_and_the_plain_search_agree_with_a_plain_loop(
                 for number, name in enumerate(names):
                     history.add(row(number, name=name, cid="Q"), None)
             found = {entry.timestamp - START for entry in history.page(Query(text=text))}
-        assert found == {number for number, name in enumerate(names) if text.lower() in name.lower()}
+        words = text.lower().split()
+        assert found == {number for number, name in enumerate(names) if all(word in name.lower() for word in words)}
 
 
 def test_rows_written_by_a_build_without_the_index_are_found_by_one_that_has_it(path: Path) -> None:
@@ -307,3 +308,17 @@ async def test_a_cancelled_writer_still_leaves_a_whole_row(path: Path) -> None:
         assert record.data == {"a": 1}
     assert entries, "a write that began is finished"
     await history.aclose()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("alice eight", 1), ("eight alice", 1), ("see you", 2), ("at alice", 1), ("alice nine", 0), (" ", 2)],
+)
+def test_the_words_of_a_filter_may_stand_in_different_places(
+    path: Path, searchable: bool, text: str, found: int
+) -> None:
+    with HistoryFile(path, searchable=searchable) as history:
+        history.add(row(1, recipient="alice", excerpt="see you at eight"), None)
+        history.add(row(2, recipient="bob", excerpt="see you at nine"), None)
+        assert history.count(Query(text=text)) == len(history.page(Query(text=text))) == found

@@ -86,13 +86,17 @@ class Selection:
 
 def select(query: Query, *, searchable: bool) -> Selection:
     """The selection that a query means."""
-    text = query.text.replace("\0", "")
-    selection = Selection(query.sort, by_index=searchable and len(text) >= TRIGRAM)
-    if selection.by_index:
-        selection.add("search MATCH ?", '"' + text.replace('"', '""') + '"')
-    elif text:
+    # Each word may stand in another place of the row: “alice eight” finds a message to alice about eight o'clock.
+    words = query.text.replace("\0", "").split()
+    indexed = [word for word in words if len(word) >= TRIGRAM] if searchable else []
+    selection = Selection(query.sort, by_index=bool(indexed))
+    if indexed:
+        selection.add("search MATCH ?", " AND ".join('"' + word.replace('"', '""') + '"' for word in indexed))
+    for word in words:
+        if word in indexed:
+            continue
         # Case is ignored here for ASCII only, which is what LIKE can do.
-        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         either = " OR ".join(f"e.{column} LIKE ? ESCAPE '\\'" for column in SEARCHED)
         selection.add(f"({either})", *[f"%{escaped}%"] * len(SEARCHED))
     for column in ("kind", "direction", "profile", "recipient"):
