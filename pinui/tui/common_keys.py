@@ -19,6 +19,8 @@ COMMON_KEYS: dict[str, Group] = {
         (
             here("wizard.next", "enter", "screen.next", "next", "Go on to the next step"),
             here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
+            here("wizard.field", "tab", "screen.next_field", "next field", "Go to the next field of the step"),
+            quiet("wizard.before", "shift+tab", "screen.previous_field", "field before", "Go to the field before"),
             here("wizard.page", "f2", "screen.token_page", "get a token", "Open the page where tokens are made"),
         ),
     ),

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from pinui.node import Node
 from pinui.tui.app import Pinui
 from pinui.tui.screens.wizard import Wizard
-from pinui.tui.widgets.fields import Field
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmF0dXJl"
@@ -81,13 +81,97 @@ async def test_an_address_where_nobody_answers_is_explained(service: Node) -> No
         await shows(pilot, "Nobody answers at that address.")
 
 
-async def test_a_bad_name_or_address_is_told_before_anything_is_asked() -> None:
+async def to_the_name(pilot: Pilot[None]) -> None:
+    await pilot.press("5", "a")
+    await shows(pilot, "Where should your pins live?")
+    await pilot.press("2")
+    await shows(pilot, "where is its API?")
+
+
+def focused(app: Pinui) -> str | None:
+    return app.screen.focused.id if app.screen.focused else None
+
+
+async def test_tab_moves_between_the_fields_of_a_step(service: Node) -> None:
     async with workbench() as (app, pilot):
-        await to_the_token(pilot, "pins.example", name="local")
-        await told(pilot, "must be a web address")
-        app.screen.query_one("#api", Field).value = "https://pins.example"
+        await to_the_name(pilot)
+        await paste(pilot, "studio")
         await pilot.press("enter")
-        await told(pilot, "There is a profile local already")
+        assert focused(app) == "api"
+        await shows(pilot, "tab next field")
+        await pilot.press("shift+tab")
+        assert focused(app) == "name"
+        await pilot.press("tab")
+        assert focused(app) == "api"
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        assert "tab next field" not in text_of(app), "there is only one"
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway")
+        await pilot.press("enter")
+        assert focused(app) == "key"
+        await pilot.press("shift+tab")
+        assert focused(app) == "gateway"
+        await pilot.press("tab")
+        assert focused(app) == "key"
+
+
+async def test_a_name_is_judged_before_the_address_is_asked_for() -> None:
+    async with workbench() as (app, pilot):
+        await to_the_name(pilot)
+        await pilot.press("enter")
+        await shows(pilot, "Give it a name first.")
+        assert focused(app) == "name"
+        await paste(pilot, "local")
+        await until(pilot, lambda: "Give it a name" not in text_of(app), "the line goes when one types")
+        await pilot.press("enter")
+        await shows(pilot, "There is a profile local already")
+        assert focused(app) == "name"
+        await paste(pilot, "/studio")
+        await pilot.press("enter")
+        await shows(pilot, "A profile cannot be called “local/studio”.")
+        assert "There is a profile" not in text_of(app), "one line, the last word only"
+        assert focused(app) == "name"
+        assert not app._notifications, "nothing stands over the form"
+
+
+async def test_a_bad_name_is_told_when_tab_leaves_it_and_found_again_by_enter() -> None:
+    async with workbench() as (app, pilot):
+        await to_the_name(pilot)
+        await paste(pilot, "local")
+        await pilot.press("tab")
+        await shows(pilot, "There is a profile local already")
+        assert focused(app) == "api"
+        await paste(pilot, "https://pins.example")
+        await pilot.press("enter")
+        assert focused(app) == "name"
+        await shows(pilot, "There is a profile local already")
+        await pilot.press("escape")
+        await shows(pilot, "Where should your pins live?")
+        assert "There is a profile" not in text_of(app), "it belongs to the step"
+
+
+async def test_a_bad_address_is_told_in_the_box_and_has_the_focus(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, "pins.example")
+        await shows(pilot, "must be a web address")
+        assert focused(app) == "api"
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: "must be a web address" not in text_of(app), "the line goes when one types")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token", "keyring where there is one, otherwise", "kept for this run")
+        await pilot.press("enter")
+        await shows(pilot, "Paste the token first.")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway")
+        await pilot.press("ctrl+u", "tab", "enter")
+        await shows(pilot, "ateway address")
+        assert focused(app) == "gateway"
+        assert not app._notifications, "nothing stands over the form"
 
 
 async def test_choosing_the_local_node_needs_nothing() -> None:

@@ -14,15 +14,15 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.browser import open_page
-from pinui.tui.commands import bindings
+from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.screens.dialog import Dialog, say
-from pinui.tui.screens.prompt import Choice, MenuList
-from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_PAGE, advice, own_words, token_verdict
+from pinui.tui.screens.wizard_parts import SERVICES, ServiceList, TokenField, WaitPane, WizardField, boxed
+from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_GOES, TOKEN_PAGE, advice, own_words, token_verdict
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
-from pinui.workspace.text import clean
+from pinui.workspace.text import clean, clean_line
 
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
@@ -30,40 +30,6 @@ if TYPE_CHECKING:
     from pinui.workspace import Profile
 
 __all__ = ["Wizard"]
-
-SERVICES = (
-    Choice("1", "Pinata", "the hosted service at pinata.cloud"),
-    Choice("2", "Another service", "one that speaks the same API, at an address you give"),
-    Choice("3", "Local node", "inside pinui, nothing to set up"),
-)
-
-
-class WizardField(Field):
-    """A line of a step."""
-
-    BINDINGS = bindings("wizard")
-
-
-class TokenField(WizardField):
-    """A token may be pasted with line breaks and blanks in it; it has none itself."""
-
-    def _on_paste(self, event: events.Paste) -> None:
-        self.value = "".join(event.text.split())
-        self.cursor_position = len(self.value)
-        event.stop()
-        event.prevent_default()
-
-
-class ServiceList(MenuList, inherit_bindings=False):
-    """Which service."""
-
-    BINDINGS = bindings("list", "wizard")
-
-
-class WaitPane(Static, can_focus=True):
-    """The test and the end have nothing to type; the keys still need somewhere to go."""
-
-    BINDINGS = bindings("wizard")
 
 
 class Wizard(Dialog[str], inherit_bindings=False):
@@ -77,6 +43,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.service = "pinata"
         self.tested: bool | None = None
         self._asking: Worker[None] | None = None
+        self._refused = ("", "")  # the field that the error line is about, and what was in it
         for index, choice in enumerate(SERVICES):
             self._bindings.bind(choice.key, f"pick({index})", choice.name, show=False)
 
@@ -95,27 +62,26 @@ class Wizard(Dialog[str], inherit_bindings=False):
                 yield ServiceList(SERVICES)
             with Vertical(id="page-address"):
                 yield say("What is it called here, and where is its API?", "question")
-                yield from _boxed("Name", WizardField(placeholder="studio", id="name"))
-                yield from _boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
+                yield from boxed("Name", WizardField(placeholder="studio", id="name"))
+                yield from boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
                 yield say("The token is sent there and nowhere else.")
             with Vertical(id="page-token"):
                 yield say("Paste the API token (JWT) of your account.", "question")
-                yield say("It goes to the OS keyring, never to a file.")
-                yield from _boxed("Token", TokenField(password=True, id="token"))
+                yield say(TOKEN_GOES)
+                yield from boxed("Token", TokenField(password=True, id="token"))
                 yield Static(id="verdict")
                 yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")
                 yield say("Where do I get one?  F2 opens the page.", "say pinata")
             with Vertical(id="page-gateway"):
                 yield say("Which gateway should contents be read from?", "question")
-                yield from _boxed("Gateway", WizardField(id="gateway"))
-                yield from _boxed(
-                    "Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none")
-                )
+                yield from boxed("Gateway", WizardField(id="gateway"))
+                yield from boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
                 yield say("The address that a CID is put behind. A dedicated gateway is faster; its key is optional.")
             with Vertical(id="page-test"):
                 yield WaitPane(id="testing")
             with Vertical(id="page-done"):
                 yield WaitPane(id="done")
+            yield Static(id="trouble", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -125,6 +91,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     def turn_to(self, page: str) -> None:
         """Show a page and put the focus where its work is."""
         self.page = page
+        self._complain("")
         step = PAGES[page].step
         for other in PAGES:
             self.query_one(f"#page-{other}").display = other == page
@@ -141,7 +108,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """F2 helps on one page only."""
+        """F2 helps on one page only, and tab needs a second field."""
+        if action in ("next_field", "previous_field"):
+            return self.page in ("address", "gateway")
         if action == "token_page":
             return self.page == "token" and self.service == "pinata"
         return super().check_action(action, parameters)
@@ -175,6 +144,14 @@ class Wizard(Dialog[str], inherit_bindings=False):
         """A step on, if this one is complete."""
         await getattr(self, f"_leave_{self.page}")()
 
+    def action_next_field(self) -> None:
+        """The other fields of a step can be reached without completing this one."""
+        self.focus_next(Field)
+
+    def action_previous_field(self) -> None:
+        """And back."""
+        self.focus_previous(Field)
+
     def action_token_page(self) -> None:
         """Where tokens are made."""
         self.run_worker(open_page(TOKEN_PAGE), group="wizard.page", exit_on_error=False)
@@ -198,43 +175,31 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.turn_to("token" if self.service == "pinata" else "address")
 
     async def _leave_address(self) -> None:
-        from pinui.workspace.profiles import check_name, check_url
-
-        if self.query_one("#name").has_focus:
+        if trouble := self._name_trouble():
+            self._complain(trouble, "name")
+        elif self.query_one("#name").has_focus:
             focus_now(self.query_one("#api"))
-            return
-        try:
-            name = check_name(self.text("name"))
-            check_url(self.text("api"), what="API address")
-        except Exception as error:  # noqa: BLE001  what is wrong with the typed text is told, and can be mended
-            self.pinui.tell_error(error)
-            return
-        if name in [profile.name for profile in self.pinui.workspace.profiles.list()]:
-            self.pinui.tell(f"There is a profile {name} already; choose another name.", warning=True)
-            return
-        gateway = self.query_one("#gateway", Field)
-        gateway.value = gateway.value or self.text("api").rstrip("/") + "/ipfs"
-        self.turn_to("token")
+        elif trouble := _address_trouble(self.text("api"), "API address"):
+            self._complain(trouble, "api")
+        else:
+            gateway = self.query_one("#gateway", Field)
+            gateway.value = gateway.value or self.text("api").rstrip("/") + "/ipfs"
+            self.turn_to("token")
 
     async def _leave_token(self) -> None:
         if self.secret():
             self.turn_to("gateway")
         else:
-            self.pinui.tell("Paste the token first.", warning=True)
+            self._complain("Paste the token first.", "token")
 
     async def _leave_gateway(self) -> None:
-        from pinui.workspace.profiles import check_url
-
-        if self.query_one("#gateway").has_focus and self.text("gateway"):
+        if trouble := _address_trouble(self.text("gateway"), "gateway address"):
+            self._complain(trouble, "gateway")
+        elif self.query_one("#gateway").has_focus:
             focus_now(self.query_one("#key"))
-            return
-        try:
-            check_url(self.text("gateway"), what="gateway address")
-        except Exception as error:  # noqa: BLE001  as above
-            self.pinui.tell_error(error)
-            return
-        self.turn_to("test")
-        self._ask()
+        else:
+            self.turn_to("test")
+            self._ask()
 
     async def _leave_test(self) -> None:
         if self.tested is None:
@@ -249,6 +214,43 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self.pinui.workspace.profile.name != name:
             await self.pinui.switch(name)
         self.dismiss(name)
+
+    # -- what is wrong ------------------------------------------------------------------------------------------
+
+    def _complain(self, words: str, field: str = "", *, go: bool = True) -> None:
+        """One line inside the box, the last word only; the focus goes where it can be mended."""
+        line = self.query_one("#trouble", Static)
+        line.update(Content(f"✗ {clean_line(words)}"))
+        line.display = bool(words)
+        self._refused = (field, self.text(field) if field else "")
+        if field and go:
+            focus_now(self.query_one(f"#{field}"))
+
+    def _name_trouble(self) -> str:
+        from pinui.workspace.profiles import check_name
+
+        typed = self.text("name")
+        if not typed:
+            return "Give it a name first."
+        try:
+            name = check_name(typed)
+            taken = [profile.name for profile in self.pinui.workspace.profiles.list()]
+        except Exception as error:  # noqa: BLE001  what is wrong with the typed text is told, and can be mended
+            return sentence(error)
+        return f"There is a profile {name} already; choose another name." if name in taken else ""
+
+    @on(Input.Changed)
+    def _mended(self, event: Input.Changed) -> None:
+        # The message may come late: only text that differs from what was refused takes the line away.
+        field, refused = self._refused
+        if field and event.input.id == field and self.text(field) != refused:
+            self._complain("")
+
+    @on(Input.Blurred, "#name")
+    def _name_left(self) -> None:
+        # By tab or a click: the name is judged now, yet nobody is held in the field.
+        if self.page == "address" and self.text("name") and (trouble := self._name_trouble()):
+            self._complain(trouble, "name", go=False)
 
     # -- work ---------------------------------------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             if draft.gateway_key:
                 await workspace.credentials.save_gateway_key(draft.name, Secret(self.text("key")))
         except Exception as error:  # noqa: BLE001  the person can go back and try again
-            self.pinui.tell_error(error)
+            self._complain(sentence(error))
             return
         if kept.origin == "keyring":
             where = "The token is in the OS keyring."
@@ -330,7 +332,11 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.turn_to("done")
 
 
-def _boxed(title: str, field: Field) -> list[Vertical]:
-    box = Vertical(field, classes="box")
-    box.border_title = title
-    return [box]
+def _address_trouble(url: str, what: str) -> str:
+    from pinui.workspace.profiles import check_url
+
+    try:
+        check_url(url, what=what)
+    except Exception as error:  # noqa: BLE001  as with the name
+        return sentence(error)
+    return ""

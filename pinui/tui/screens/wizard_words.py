@@ -11,9 +11,10 @@ from pinui.workspace.sentences import sentence_for
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
 
-__all__ = ["PAGES", "STEPS", "TOKEN_PAGE", "Page", "advice", "own_words", "token_verdict"]
+__all__ = ["PAGES", "STEPS", "TOKEN_GOES", "TOKEN_PAGE", "Page", "advice", "own_words", "token_verdict"]
 
 TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
+TOKEN_GOES = "It goes to the OS keyring where there is one, otherwise it is kept for this run; never to a file."  # noqa: S105
 STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 
@@ -28,9 +29,9 @@ class Page:
 
 PAGES = {
     "service": Page(0, "menu", "esc leave · enter next"),
-    "address": Page(0, "name", "esc back · enter next"),
+    "address": Page(0, "name", "esc back · tab next field · enter next"),
     "token": Page(1, "token", "esc back · enter next"),
-    "gateway": Page(2, "gateway", "esc back · enter next"),
+    "gateway": Page(2, "gateway", "esc back · tab next field · enter next"),
     "test": Page(3, "testing", "esc back · enter next"),
     "done": Page(4, "done", "enter use it"),
 }
