@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from textual import on
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widget import Widget
 
 from pinui.tui.commands import bindings
@@ -37,6 +38,17 @@ ORIGINS = {
 KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
 
 
+class Facts(LineView):
+    """What is known of a profile; long facts break where the pane ends, which is known only once it has its size."""
+
+    class Widened(Message):
+        """The pane has another width."""
+
+    def on_resize(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Widened())
+
+
 class ConnectionScreen(PlaceScreen):
     """Profiles at the left, facts at the right."""
 
@@ -52,16 +64,16 @@ class ConnectionScreen(PlaceScreen):
         """Two columns."""
         with Horizontal(classes="body"):
             yield TwoLineList(id="profiles")
-            yield LineView(id="facts", classes="pane")
+            yield Facts(id="facts", classes="pane")
 
     def on_mount(self) -> None:
         """Titles."""
         pane_title(self.profiles, "Profiles")
         super().on_mount()
 
-    def on_resize(self) -> None:
-        """Long facts break elsewhere."""
-        self.call_after_refresh(self.workspace_changed)
+    @on(Facts.Widened)
+    def _break_elsewhere(self) -> None:
+        self.workspace_changed()
 
     @property
     def profiles(self) -> TwoLineList:
