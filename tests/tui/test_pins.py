@@ -104,7 +104,7 @@ async def test_x_revokes_what_is_marked_after_a_question_that_starts_on_cancel()
     async with workbench() as (app, pilot):
         await store(app, one={"n": 1}, two={"n": 2}, three={"n": 3})
         await shows(pilot, "3 pins")
-        await pilot.press("space", "space", "x")
+        await pilot.press("g", "space", "space", "x")
         await shows(pilot, "Revoke 2 pins, 14 B in all?", "can't be undone")
         await pilot.press("x")
         await pilot.press("enter")
@@ -153,7 +153,7 @@ async def test_a_revoked_pin_can_be_forgotten() -> None:
     async with workbench() as (app, pilot):
         await store(app, gone={"n": 1}, kept={"n": 2})
         await shows(pilot, "2 pins")
-        await pilot.press("delete")
+        await pilot.press("g", "delete")
         await shows(pilot, "Forget 1 row of the history?")
         await pilot.press("R")
         await shows(pilot, "1 pin")
@@ -172,8 +172,9 @@ async def test_previews_of_text_pictures_bytes_and_nothing(tmp_path: Path) -> No
             path = tmp_path / name
             path.write_bytes(data)
             await app.workspace.upload(path)
+            await shows(pilot, name)
             await pilot.press("g")
-            await shows(pilot, name, words)
+            await shows(pilot, words)
 
 
 async def test_a_small_terminal_reads_the_detail_over_the_list() -> None:
@@ -188,16 +189,39 @@ async def test_a_small_terminal_reads_the_detail_over_the_list() -> None:
         assert "Nordlys" not in text_of(app)
 
 
-async def test_the_cursor_stays_on_its_pin_while_others_arrive() -> None:
+def under_the_cursor(app: Pinui) -> str | None:
+    current = pins_of(app).pins.current
+    assert current is not None, "a key would act on nothing"
+    return current.name
+
+
+@pytest.mark.parametrize(("key", "name"), [("G", "first"), ("g", "second")])
+async def test_the_cursor_stays_on_its_pin_while_others_arrive(key: str, name: str) -> None:
     async with workbench() as (app, pilot):
         await store(app, first={"n": 1}, second={"n": 2})
         await shows(pilot, "2 pins")
-        await pilot.press("j")
+        await pilot.press(key)
         await store(app, third={"n": 3})
         await shows(pilot, "3 pins")
-        current = pins_of(app).pins.current
-        assert current is not None
-        assert current.name == "first"
+        assert under_the_cursor(app) == name
+
+
+async def test_the_cursor_stays_on_its_pin_when_the_filter_is_cleared_and_the_order_changes() -> None:
+    async with workbench(size=(140, 16)) as (app, pilot):
+        await store(app, wanted={"n": -1}, **{f"other-{number:03}": {"n": number} for number in range(120)})
+        await shows(pilot, "121 pins")
+        await pilot.press("slash")
+        await paste(pilot, "wanted")
+        await shows(pilot, "1 pin with “wanted”")
+        await pilot.press("enter", "escape")
+        await shows(pilot, "121 pins", "▌ ✓ wanted")
+        assert under_the_cursor(app) == "wanted", "far below what the filter showed"
+        for arrow in ("AGE ▴", "NAME ▴", "SIZE ▾", "AGE ▾"):
+            await pilot.press("s")
+            await shows(pilot, arrow, "wanted")
+            assert under_the_cursor(app) == "wanted"
+        await pilot.press("x")
+        await shows(pilot, "Revoke this pin", "• wanted")
 
 
 async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
@@ -213,7 +237,9 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         lines.write_text("\n".join(map(row, range(10_000))))
         report = await history.import_lines(lines)
         assert report.added == 10_000
-        await shows(pilot, "10,000 pins", "file-09999")
+        await shows(pilot, "10,000 pins")
+        await pilot.press("g")
+        await shows(pilot, "file-09999")
         await pilot.press("G")
         await shows(pilot, "file-00000")
         await pilot.press("k", "pageup", "ctrl+b", "j")

@@ -55,18 +55,20 @@ class PinList(ItemList):
         return self.known.get(self.ids[self.cursor]) if self.ids else None
 
     async def show_ids(self, ids: Sequence[int]) -> None:
-        """Show another snapshot; the cursor stays on its entry if that is still there."""
-        here = self.ids[self.cursor] if self.ids else None
+        """Show another snapshot; the cursor stays on its entry if that is still there.
+
+        At the top too: a key that revokes must never find another pin under the cursor than the one in sight.
+        """
         first = max(0, self.scroll_offset.y - MARGIN)
         wanted = list(ids[first : first + self.size.height + 2 * MARGIN])
+        if self.ids and self.ids[self.cursor] in ids:
+            wanted.append(self.ids[self.cursor])  # it may stand far from what is in sight now
         known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
+        here = self.ids[self.cursor] if self.ids else None  # only now: keys moved the cursor meanwhile
         self.ids, self.known, self._asked = ids, known, None
         self.marked.intersection_update(ids)
         self.item_count = len(ids)
-        if self.cursor == 0 and self.has_focus and not self.marked:
-            pass  # who stands at the top wants to see what is new
-        elif here is not None and (not ids or self.ids[self.validate_cursor(self.cursor)] != here):
-            self.cursor = ids.index(here) if here in ids else self.validate_cursor(self.cursor)
+        self.cursor = ids.index(here) if here is not None and here in ids else self.validate_cursor(self.cursor)
         self.measure()
         self.post_message(self.Loaded(self))
 
