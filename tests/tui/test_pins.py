@@ -16,7 +16,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.screens.pins import PinsScreen
 from pinui.workspace import Entry, Query
 from tests.tui import scene
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
 def pins_of(app: Pinui) -> PinsScreen:
@@ -155,9 +155,21 @@ async def test_a_revoked_pin_can_be_forgotten() -> None:
         await shows(pilot, "2 pins")
         await pilot.press("g", "delete")
         await shows(pilot, "Forget 1 row of the history?")
+        await shows(pilot, "no longer knows about it.")
         await pilot.press("R")
+        await told(pilot, "Forgot 1 row; the pin itself stays.")
         await shows(pilot, "1 pin")
         assert await titles(app, pilot) == ["gone"]
+
+
+async def test_many_rows_can_be_forgotten_at_once() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, one={"n": 1}, two={"n": 2})
+        await shows(pilot, "2 pins")
+        await pilot.press("a", "delete")
+        await shows(pilot, "Forget 2 rows of the history?", "no longer knows about them.")
+        await pilot.press("R")
+        await told(pilot, "Forgot 2 rows; the pins themselves stay.")
 
 
 async def test_previews_of_text_pictures_bytes_and_nothing(tmp_path: Path) -> None:

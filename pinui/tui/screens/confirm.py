@@ -92,10 +92,11 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
 
 def forget_question(number: int) -> Confirm:
     """Before rows leave the history."""
+    what = "it" if number == 1 else "them"
     return Confirm(
         "Forget",
         f"Forget {plural(number, 'row')} of the history?",
-        "This machine no longer knows about them. What is pinned stays pinned: revoke it first if it should go.",
+        f"This machine no longer knows about {what}. What is pinned stays pinned: revoke it first if it should go.",
         "Forget",
     )
 

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from pinui.tui.display import plural
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
@@ -185,7 +186,8 @@ class PinActions(PlaceScreen):
         entries = await self._chosen_entries()
         if entries and await self.ask(forget_question(len(entries))):
             forgotten = await self.workspace.history.forget([entry.id for entry in entries])
-            self.pinui.tell(f"Forgot {forgotten:,} row{'s' if forgotten != 1 else ''}; the pins themselves stay.")
+            stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"
+            self.pinui.tell(f"Forgot {plural(forgotten, 'row')}; {stay}.")
             self.reload()
 
     def action_rename(self) -> None:
