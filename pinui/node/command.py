@@ -41,7 +41,7 @@ def run(
     try:
         node.start()
     except NodeError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"pinui: {error}\n")
         return 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -90,7 +90,7 @@ def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> N
         with running("node", "--data", str(tmp_path / "two"), "--port", port) as other:
             output, errors = other.communicate(timeout=10)
             assert (other.returncode, output) == (1, "")
-            assert errors == f"Port {port} is in use. Choose another one, or none for a free one.\n"
+            assert errors == f"pinui: Port {port} is in use. Choose another one, or none for a free one.\n"
 
 
 @pytest.mark.slow
