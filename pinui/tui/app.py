@@ -251,6 +251,10 @@ class Pinui(App[None]):
 
     # -- telling ------------------------------------------------------------------------------------------------
 
+    def on_notify(self) -> None:
+        """One toast at a time: the newest replaces the one before, so that they never hide what is worked on."""
+        self.clear_notifications()
+
     def tell(self, text: str, *, warning: bool = False) -> None:
         """A toast."""
         self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
@@ -271,6 +275,7 @@ class Pinui(App[None]):
     async def action_go(self, place: str) -> None:
         """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
         if self.return_code is None and place != self.current_mode:
+            self.clear_notifications()  # what was told belongs to the place that is left
             await self.switch_mode(place)
 
     def action_help(self) -> None:

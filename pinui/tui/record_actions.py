@@ -74,11 +74,16 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
         else:
             already += not result.was_pinned
     done = len(once) - len(failed)
-    if done:
-        note = f" {already} had been unpinned before." if already else ""
-        screen.pinui.tell(f"Revoked {plural(done, 'pin')}.{note}")
+    note = f" {already} had been unpinned before." if already else ""
+    told = f"Revoked {plural(done, 'pin')}.{note}" if done else ""
     if failed:
         first = next(iter(failed.values()))
-        more = f" ({plural(len(failed), 'pin')} failed; they stay marked)" if len(entries) > 1 else ""
-        screen.pinui.tell_error(WorkspaceError(f"Not revoked: {first}{more}"))
+        more = (
+            f" ({plural(len(failed), 'pin')} failed; {'it stays' if len(failed) == 1 else 'they stay'} marked)"
+            if len(entries) > 1
+            else ""
+        )
+        screen.pinui.tell_error(WorkspaceError(f"{told} Not revoked: {first}{more}".lstrip()))
+    else:
+        screen.pinui.tell(told)
     return failed

@@ -127,6 +127,28 @@ async def test_what_another_program_stores_appears_by_itself() -> None:
         await shows(pilot, "a letter from elsewhere", "1 pin")
 
 
+async def test_one_toast_at_a_time_above_the_lower_border_and_gone_in_the_next_place() -> None:
+    async with workbench() as (app, pilot):
+        app.tell("The first word.")
+        app.tell("The second word.")
+        await shows(pilot, "The second word.")
+        app.tell("The last word.")
+        await shows(pilot, "The last word.")
+        await until(pilot, lambda: "second" not in text_of(app))
+        assert "first" not in text_of(app)
+        *_, above, border, keys = text_of(app).splitlines()
+        assert "The last word." in above
+        assert border.strip().startswith("╰")
+        assert border.endswith("╯")
+        assert "q quit" in keys
+        await pilot.press("2")
+        await shows(pilot, "public once stored")
+        assert "The last word." not in text_of(app)
+        await pilot.press("1")
+        await shows(pilot, "Nothing is pinned yet.")
+        assert "The last word." not in text_of(app)
+
+
 async def test_q_leaves_at_once_when_nothing_runs() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("q")
