@@ -286,14 +286,18 @@ class Pinui(App[None]):
             self.push_screen(HelpScreen.about(self.screen))
 
     async def action_quit(self) -> None:
-        """Leave; running transfers are asked about first."""
-        running = self.workspace.transfers.active
-        if not running:
+        """Leave; running transfers and text that is nowhere else are asked about first."""
+        running, unsaved = self.workspace.transfers.active, self._unsaved()
+        if not running and not unsaved:
             self.exit()
             return
         from pinui.tui.screens.confirm import leave_question
 
-        self.push_screen(leave_question(running), lambda yes: self.exit() if yes else None)
+        self.push_screen(leave_question(running, unsaved=unsaved), lambda yes: self.exit() if yes else None)
+
+    def _unsaved(self) -> bool:
+        places = [screen for stack in self._screen_stacks.values() for screen in stack]
+        return any(isinstance(place, PlaceScreen) and place.is_mounted and place.unsaved for place in places)
 
     async def run_command(self, group: Group, command: Command) -> None:
         """Do what a key would do, from the palette: in the place and pane where that key works."""

@@ -76,6 +76,11 @@ class PlaceScreen(Screen[None]):
         bar = self.query_one(TopBar)
         bar.profile, bar.state, bar.fact = self.pinui.standing()
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving the program would lose something that was written here."""
+        return False
+
     def workspace_changed(self) -> None:
         """The history, the transfers or the status changed."""
 

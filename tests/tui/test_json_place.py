@@ -11,7 +11,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.workspace import Query
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
 def place_of(app: Pinui) -> JsonScreen:
@@ -140,3 +140,50 @@ async def test_invisible_characters_are_seen_in_the_editor_and_kept() -> None:
         await shows(pilot, "a\\u202eb\\u009b")
         await settled(pilot)
         assert json.loads(place_of(app).editor.text) == value
+
+
+async def test_leaving_asks_while_the_editor_holds_what_is_nowhere_else() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{"draft": 1}')
+        await pilot.press("escape", "1", "q")
+        await shows(pilot, "The text in JSON is not stored. Quit all the same?", "The text is lost.")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert app.is_running, "the dialog starts on Cancel"
+        await pilot.press("2")
+        await shows(pilot, '"draft"')
+        await pilot.press("f5")
+        await told(pilot, "Stored as Qm")
+        assert not place_of(app).unsaved
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, "the end")
+
+
+async def test_leaving_asks_about_a_loaded_file_only_once_it_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_bytes(b'{"from":\r\n"a file"}')
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(path))
+        await pilot.press("enter")
+        await shows(pilot, '"from"', "valid")
+        assert not place_of(app).unsaved
+        await pilot.press("i", "space", "escape", "q")
+        await shows(pilot, "The text in JSON is not stored.")
+        await pilot.press("R")
+        await until(pilot, lambda: not app.is_running, "the end")
+
+
+async def test_a_document_edited_as_new_can_be_left_unchanged() -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"title": "Notes"})).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, 'title: "Notes"')
+        await pilot.press("e")
+        await until(pilot, lambda: "Notes" in place_of(app).editor.text)
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, "the end")

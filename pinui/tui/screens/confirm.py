@@ -101,15 +101,17 @@ def forget_question(number: int) -> Confirm:
     )
 
 
-def leave_question(running: int) -> Confirm:
-    """Before leaving with transfers under way."""
-    are = "is" if running == 1 else "are"
-    return Confirm(
-        "Quit",
-        f"{plural(running, 'transfer')} {are} not done. Quit all the same?",
-        "Uploads stop where they are and are not pinned; downloads leave no partial file behind.",
-        "Quit",
-    )
+def leave_question(running: int, *, unsaved: bool) -> Confirm:
+    """Before leaving with transfers under way, or with text in the JSON editor that is nowhere else."""
+    undone: list[str] = []
+    consequences: list[str] = []
+    if running:
+        undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
+        consequences.append("Uploads stop where they are and are not pinned; downloads leave no partial file behind.")
+    if unsaved:
+        undone.append(f"{'the' if running else 'The'} text in JSON is not stored")
+        consequences.append("The text is lost. To keep it, go to JSON (2) and store it (F5).")
+    return Confirm("Quit", f"{' and '.join(undone)}. Quit all the same?", "\n\n".join(consequences), "Quit")
 
 
 def overwrite_question(path: Path) -> Confirm:

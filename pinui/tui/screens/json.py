@@ -73,6 +73,7 @@ class JsonScreen(PlaceScreen):
         self.retrieved: Any = None
         self.address = ""
         self._pause: Timer | None = None
+        self._kept = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns."""
@@ -99,6 +100,11 @@ class JsonScreen(PlaceScreen):
     def editor(self) -> JsonEditor:
         """The editor."""
         return self.query_one(JsonEditor)
+
+    @property
+    def unsaved(self) -> bool:
+        """The text is nowhere else: not stored, and not as it came from a file or a document."""
+        return bool(self.editor.text.strip()) and self.editor.text != self._kept
 
     def _title_document(self) -> None:
         fact = ("text · t tree" if self.has_class("-text") else "tree · t text") if self.address else ""
@@ -138,6 +144,7 @@ class JsonScreen(PlaceScreen):
         self.work_on(self._store, "store", exclusive=False, busy=self.query_one("#store"))
 
     async def _store(self) -> None:
+        text = self.editor.text
         await self._validate()
         if not self.is_valid:
             empty = not self.editor.text.strip()
@@ -146,6 +153,7 @@ class JsonScreen(PlaceScreen):
             )
             return
         entry = await self.workspace.store(self.valid)
+        self._kept = text
         self.pinui.tell(f"Stored as {short_cid(entry.cid)}. 1 shows it in Pins, y there copies the CID.")
 
     def action_load_file(self) -> None:
@@ -159,13 +167,15 @@ class JsonScreen(PlaceScreen):
             if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
                 self.pinui.tell(TOO_LARGE, warning=True)
                 return
-            self._edit(await asyncio.to_thread(path.read_text, "utf-8-sig"))
+            self._edit(await asyncio.to_thread(path.read_text, "utf-8-sig"), kept=True)
 
-    def _edit(self, text: str) -> None:
+    def _edit(self, text: str, *, kept: bool) -> None:
         if len(text) > LARGEST:
             self.pinui.tell(TOO_LARGE, warning=True)
             return
         self.editor.load_text(safe_for_editor(text))
+        if kept:
+            self._kept = self.editor.text
         self.show_pane("#store")
 
     def action_external_editor(self) -> None:
@@ -182,7 +192,7 @@ class JsonScreen(PlaceScreen):
             if done.returncode:
                 self.pinui.tell(f"{command[0]} ended with {done.returncode}: the text is as it was.", warning=True)
             else:
-                self._edit(await asyncio.to_thread(path.read_text, "utf-8"))
+                self._edit(await asyncio.to_thread(path.read_text, "utf-8"), kept=False)
 
     # -- retrieve -----------------------------------------------------------------------------------------------
 
@@ -296,7 +306,7 @@ class JsonScreen(PlaceScreen):
 
     def action_edit_as_new(self) -> None:
         """The document goes into the editor."""
-        self._edit(pretty(self.retrieved))
+        self._edit(pretty(self.retrieved), kept=True)
 
 
 def _write(path: Path, text: str) -> None:
