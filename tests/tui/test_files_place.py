@@ -165,7 +165,7 @@ async def test_a_folder_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPa
     from pinui.tui.screens import files
 
     def refused(_folder: Path, _hidden: bool) -> None:
-        raise PermissionError(13, "Permission denied", "/root/secret")
+        raise PermissionError(13, "Permission denied", "/srv/secret")
 
     async with workbench() as (_app, pilot):
         await pilot.press("3")
