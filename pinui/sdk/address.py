@@ -1,8 +1,8 @@
 """What people write to name content, reduced to a CID and a path below it.
 
-Accepted: a raw CID, a URL containing `/ipfs/`, `ipfs://CID`, a subdomain gateway (`https://CID.ipfs.host/`), each with
-a path behind it. Whatever is written, requests are built from the parsed CID and from re-quoted segments alone, so no
-input can lead to another host or leave the gateway's folder.
+Accepted: a raw CID, a URL containing `/ipfs/`, `ipfs://CID`, `ipfs/CID`, a subdomain gateway (`https://CID.ipfs.host/`),
+each with a path behind it. Whatever is written, requests are built from the parsed CID and from re-quoted segments
+alone, so no input can lead to another host or leave the gateway's folder.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def _below_ipfs(text: str) -> str:
     if scheme is None:
         # A folder below the CID may itself be called ipfs: a CID at the beginning comes first.
         begins_with_cid = _is_cid(unquote(text.lstrip("/").partition("/")[0]))
-        return text if begins_with_cid or "/ipfs/" not in text else text.partition("/ipfs/")[2]
+        rooted = f"/{text}"
+        return text if begins_with_cid or "/ipfs/" not in rooted else rooted.partition("/ipfs/")[2]
     rest = text[scheme.end() :]
     if scheme[1].lower() == "ipfs":
         return rest.removeprefix("ipfs/")

@@ -54,15 +54,16 @@ def open_source(file: Uploadable) -> UploadSource:
     if isinstance(file, UploadSource):
         return file
     if isinstance(file, Blob):
-        return _from_bytes(file.data, file.name or UNNAMED, file.type)
+        return _from_bytes(bytes(file.data), _last_part(file.name), file.type)
     if isinstance(file, (bytes, bytearray, memoryview)):
         return _from_bytes(bytes(file), UNNAMED, "")
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)
         return _from_folder(path) if path.is_dir() else _from_files([(path.name, path)], path.name)
-    if isinstance(file, io.TextIOBase):
-        raise TypeError("the file is open as text; open it in binary mode ('rb')")
     if hasattr(file, "read"):
+        # Asked for nothing, a file tells what it gives; its class doesn't: temporary files wrap either kind.
+        if isinstance(cast(object, file.read(0)), str):
+            raise TypeError("the file is open as text; open it in binary mode ('rb')")
         return _from_open_file(file)
     raise TypeError(f"upload takes a path, bytes, an open binary file or a Blob, not {type(file).__name__}")
 
@@ -99,6 +100,11 @@ async def look_at(file: Uploadable) -> UploadSource:
 def _is_seekable(file: object) -> bool:
     seekable = getattr(file, "seekable", None)
     return seekable is None or bool(seekable())
+
+
+def _last_part(name: object) -> str:
+    """The name without folders: the API takes one with a slash for a file in a directory, and pins that."""
+    return (os.path.basename(name) if isinstance(name, str) else "") or UNNAMED  # noqa: PTH119  # also "<stdin>"
 
 
 def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
@@ -143,9 +149,8 @@ def _from_folder(folder: Path) -> UploadSource:
 
 
 def _from_open_file(file: BinaryIO) -> UploadSource:
-    name = getattr(file, "name", None)
-    label = os.path.basename(name) if isinstance(name, str) and name else UNNAMED  # noqa: PTH119  # also "<stdin>"
-    label = UNNAMED if label.startswith("<") else label
+    label = _last_part(getattr(file, "name", None))
+    label = UNNAMED if label.startswith("<") else label  # <stdin>
     if not (hasattr(file, "seekable") and file.seekable()):
         return _spooled(file, label)
     start = file.tell()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -242,6 +243,8 @@ async def read(request: httpx.Request) -> bytes:
         (lambda folder: bytearray(b"meow"), b"client-file"),
         (lambda folder: Blob(b"meow"), b"client-file"),
         (lambda folder: Blob(b"meow", "image/png", "named.png"), b"named.png"),
+        (lambda folder: Blob(b"meow", name="album/named.png"), b"named.png"),
+        (lambda folder: Blob(b"meow", name="album/"), b"client-file"),
         (lambda folder: io.BytesIO(b"meow"), b"client-file"),
         (lambda folder: (folder / "cat.png").open("rb"), b"cat.png"),
     ],
@@ -309,8 +312,10 @@ async def test_what_cannot_be_uploaded_is_refused_before_anything_is_sent(
         await client.upload(tmp_path / "missing")
     with pytest.raises(PinuiError, match="not a regular file"):
         await client.upload("/dev/null")
-    with pytest.raises(TypeError, match="binary mode"):
-        await client.upload(io.StringIO("text"))  # type: ignore[arg-type]
+    with tempfile.NamedTemporaryFile("w+") as named, tempfile.SpooledTemporaryFile(mode="w+") as spooled:
+        for file in (io.StringIO("text"), named, spooled):
+            with pytest.raises(TypeError, match="binary mode"):
+                await client.upload(file)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not int"):
         await client.upload(5)  # type: ignore[arg-type]
     assert not service.calls
