@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from textual.app import App
 from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
@@ -20,6 +19,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.themes import DARK, LIGHT, own_variables
+from pinui.tui.typed_ahead import TypedAhead
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _palette() -> Any:
     return PinuiProvider
 
 
-class Pinui(App[None]):
+class Pinui(TypedAhead[None]):
     """The app owns the workspace and the way things are told; screens own what is shown."""
 
     TITLE = "pinui"
@@ -278,12 +278,12 @@ class Pinui(App[None]):
             self.clear_notifications()  # what was told belongs to the place that is left
             await self.switch_mode(place)
 
-    def action_help(self) -> None:
+    async def action_help(self) -> None:
         """Explain what has the focus."""
         from pinui.tui.screens.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen.about(self.screen))
+            await self.push_screen(HelpScreen.about(self.screen))
 
     async def action_quit(self) -> None:
         """Leave; running transfers and text that is nowhere else are asked about first."""
@@ -293,7 +293,7 @@ class Pinui(App[None]):
             return
         from pinui.tui.screens.confirm import leave_question
 
-        self.push_screen(leave_question(running, unsaved=unsaved), lambda yes: self.exit() if yes else None)
+        await self.push_screen(leave_question(running, unsaved=unsaved), lambda yes: self.exit() if yes else None)
 
     def _unsaved(self) -> bool:
         places = [screen for stack in self._screen_stacks.values() for screen in stack]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["PlaceScreen"]
 
 Result = TypeVar("Result")
+_HELD: ContextVar[object] = ContextVar("held", default=None)
+"""Why the keys wait, in work that asks something."""
 
 
 class PlaceScreen(Screen[None]):
@@ -153,7 +156,33 @@ class PlaceScreen(Screen[None]):
             guarded, group=f"{self.PLACE}.{group}", exclusive=exclusive, exit_on_error=False, name=group
         )
 
+    def ask_on(self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True) -> None:
+        """Run `work` that asks something, or moves the focus: keys typed meanwhile are meant for what it shows."""
+        app, reason = self.pinui, object()
+        app.hold_keys(reason)
+
+        async def held() -> None:
+            _HELD.set(reason)
+            try:
+                await work()
+            finally:
+                app.release_keys(reason)
+
+        self.work_on(held, group, exclusive=exclusive)
+
     async def ask(self, screen: Screen[Result]) -> Result | None:
-        """Show a dialog and wait for its answer; only from inside a worker."""
-        waiting: Awaitable[Result | None] = self.pinui.push_screen_wait(screen)
-        return await waiting
+        """Show a dialog and wait for its answer."""
+        app, reason = self.pinui, _HELD.get()
+        answer: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
+
+        def answered(result: Result | None) -> None:
+            if answer.done():
+                return
+            if reason is not None:
+                app.hold_keys(reason)  # until what follows from the answer is on the screen
+            answer.set_result(result)
+
+        await app.push_screen(screen, answered)
+        if reason is not None:
+            app.release_keys(reason)
+        return await answer

@@ -114,7 +114,7 @@ def test_a_newcomer_gets_through_everything_in_one_sitting(tmux: Tmux, tmp_path:
 
     # Download it to another name.
     tmux.press("d")
-    tmux.shows("Save as", "letter.txt")
+    tmux.shows("Save as", "~/letter.txt")
     tmux.press("C-u")
     tmux.paste(str(tmp_path / "home" / "copy.txt"))
     tmux.press("Enter")

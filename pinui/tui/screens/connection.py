@@ -233,7 +233,7 @@ class ConnectionScreen(PlaceScreen):
 
     def action_add(self) -> None:
         """The wizard."""
-        self.work_on(self._add, "add")
+        self.ask_on(self._add, "add")
 
     async def _add(self) -> None:
         from pinui.tui.screens.wizard import Wizard
@@ -244,7 +244,7 @@ class ConnectionScreen(PlaceScreen):
 
     def action_edit(self) -> None:
         """The addresses."""
-        self.work_on(self._edit, "edit")
+        self.ask_on(self._edit, "edit")
 
     async def _edit(self) -> None:
         profile = self.chosen
@@ -272,7 +272,7 @@ class ConnectionScreen(PlaceScreen):
 
     def action_replace_token(self) -> None:
         """A new token, unseen."""
-        self.work_on(self._replace_token, "token")
+        self.ask_on(self._replace_token, "token")
 
     async def _replace_token(self) -> None:
         from pinui.sdk.secret import Secret
@@ -299,7 +299,7 @@ class ConnectionScreen(PlaceScreen):
 
     def action_remove(self) -> None:
         """Ask, then remove."""
-        self.work_on(self._remove, "remove")
+        self.ask_on(self._remove, "remove")
 
     async def _remove(self) -> None:
         from pinui.tui.screens.confirm import remove_question
@@ -320,7 +320,7 @@ class ConnectionScreen(PlaceScreen):
 
     def action_copy(self) -> None:
         """An address."""
-        self.work_on(self._copy, "copy")
+        self.ask_on(self._copy, "copy")
 
     async def _copy(self) -> None:
         addresses = (await self._addresses(self.chosen))[:2]

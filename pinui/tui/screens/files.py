@@ -122,7 +122,7 @@ class FilesScreen(PlaceScreen):
 
     def action_type_path(self) -> None:
         """Go to a path, or mark the file it names."""
-        self.work_on(self._type_path, "path")
+        self.ask_on(self._type_path, "path")
 
     async def _type_path(self) -> None:
         note = "A folder is opened, a file is marked."
@@ -150,12 +150,12 @@ class FilesScreen(PlaceScreen):
         """From another place: the CID is known, the file's name perhaps."""
         self.show_pane("#download")
         self.query_one("#address", Field).set_text(address)
-        self.work_on(lambda: self._propose(address, name), "propose")
+        self.ask_on(lambda: self._propose(address, name), "propose")
 
     @on(Input.Submitted, "#address")
     def _addressed(self, event: Input.Submitted) -> None:
         if event.value.strip():
-            self.work_on(lambda: self._propose(event.value.strip(), ""), "propose")
+            self.ask_on(lambda: self._propose(event.value.strip(), ""), "propose")
 
     async def _propose(self, address: str, name: str) -> None:
         name = name or await self.workspace.name_for(address)
@@ -169,7 +169,7 @@ class FilesScreen(PlaceScreen):
 
     @on(Input.Submitted, "#target")
     def _download(self) -> None:
-        self.work_on(self._start_download, "download", exclusive=False)
+        self.ask_on(self._start_download, "download", exclusive=False)
 
     async def _start_download(self) -> None:
         from pinui.sdk.address import Address

@@ -158,7 +158,7 @@ class JsonScreen(PlaceScreen):
 
     def action_load_file(self) -> None:
         """Read a file into the editor."""
-        self.work_on(self._load_file, "load")
+        self.ask_on(self._load_file, "load")
 
     async def _load_file(self) -> None:
         name = await self.ask(Prompt("Load", "Which JSON file?", placeholder="~/data.json"))
@@ -269,7 +269,7 @@ class JsonScreen(PlaceScreen):
 
     def action_copy(self) -> None:
         """A value, a path, the document or the CID."""
-        self.work_on(self._copy, "copy")
+        self.ask_on(self._copy, "copy")
 
     async def _copy(self) -> None:
         row = self.query_one(JsonTree).current
@@ -290,7 +290,7 @@ class JsonScreen(PlaceScreen):
 
     def action_save(self) -> None:
         """Write the document to a file."""
-        self.work_on(self._save, "save")
+        self.ask_on(self._save, "save")
 
     async def _save(self) -> None:
         from pinui.tui.screens.confirm import overwrite_question

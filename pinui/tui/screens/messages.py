@@ -171,7 +171,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_new_recipient(self) -> None:
         """Ask for a name first."""
-        self.work_on(self._new_recipient, "new")
+        self.ask_on(self._new_recipient, "new")
 
     async def _new_recipient(self) -> None:
         note = "Any name that means something to you both. It becomes part of the public document."
@@ -202,7 +202,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_receive(self) -> None:
         """Ask for a CID and read the message."""
-        self.work_on(self._receive, "receive")
+        self.ask_on(self._receive, "receive")
 
     async def _receive(self) -> None:
         note = "It stands under Received until you file it under a name: a message tells no sender."
@@ -215,7 +215,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_file_under(self) -> None:
         """Give a received message a place."""
-        self.work_on(self._file_under, "file")
+        self.ask_on(self._file_under, "file")
 
     async def _file_under(self) -> None:
         entry = self.thread.current
@@ -258,7 +258,7 @@ class MessagesScreen(PlaceScreen):
 
         entry = self.thread.current
         if entry is not None:
-            self.work_on(lambda: copy_menu(self, entry), "copy")
+            self.ask_on(lambda: copy_menu(self, entry), "copy")
 
     def action_browse(self) -> None:
         """In the browser."""
@@ -279,4 +279,4 @@ class MessagesScreen(PlaceScreen):
                 await revoke(self, [entry])
                 await self._reload()
 
-        self.work_on(asked, "revoke", exclusive=False)
+        self.ask_on(asked, "revoke", exclusive=False)

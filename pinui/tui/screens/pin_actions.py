@@ -136,7 +136,7 @@ class PinActions(PlaceScreen):
 
         entry = self.pins.current
         if entry is not None:
-            self.work_on(lambda: copy_menu(self, entry, self.detail.address), "copy")
+            self.ask_on(lambda: copy_menu(self, entry, self.detail.address), "copy")
 
     def action_browse(self) -> None:
         """In the browser."""
@@ -161,7 +161,7 @@ class PinActions(PlaceScreen):
 
     def action_revoke(self) -> None:
         """Ask, then revoke the marked ones or this one."""
-        self.work_on(self._revoke, "revoke", exclusive=False)
+        self.ask_on(self._revoke, "revoke", exclusive=False)
 
     async def _revoke(self) -> None:
         from pinui.tui.record_actions import revoke
@@ -178,7 +178,7 @@ class PinActions(PlaceScreen):
 
     def action_forget(self) -> None:
         """Ask, then remove rows from the history."""
-        self.work_on(self._forget, "forget", exclusive=False)
+        self.ask_on(self._forget, "forget", exclusive=False)
 
     async def _forget(self) -> None:
         from pinui.tui.screens.confirm import forget_question
@@ -192,7 +192,7 @@ class PinActions(PlaceScreen):
 
     def action_rename(self) -> None:
         """Ask for a name of one's own."""
-        self.work_on(self._rename, "rename")
+        self.ask_on(self._rename, "rename")
 
     async def _rename(self) -> None:
         from pinui.tui.screens.prompt import Prompt

@@ -70,4 +70,4 @@ class WelcomeScreen(Screen[None]):
         self.leave()
         app = app_of(self)
         await app.action_go("connection")
-        app.push_screen(Wizard())
+        await app.push_screen(Wizard())

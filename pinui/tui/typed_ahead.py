@@ -1,0 +1,102 @@
+"""Keys typed ahead go where they would have gone had one waited for the screen.
+
+Textual sends each key to what has the focus when the key arrives. Of a quick `n` `alice` the letters arrive before
+the dialog that `n` opens: they would be commands of the list behind it. Here a key waits until the one before it has
+done its work, and until a question that it leads to is on the screen.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TypeVar
+
+from textual import events
+from textual.app import App
+from textual.dom import DOMNode
+from textual.timer import Timer
+
+__all__ = ["TypedAhead"]
+
+Result = TypeVar("Result")
+Typed = events.Key | events.Paste
+ROUNDS = 3
+"""How often the path of a key is followed: for the key, for the message it caused (a field's text was submitted), and
+for what that one caused (the dialog closed, and whoever asked has the answer)."""
+
+
+class TypedAhead(App[Result]):
+    """An app that takes one key at a time."""
+
+    PATIENCE = 0.5
+    """Seconds after which a key no longer waits for the one before it: whatever happens, the keyboard works."""
+
+    _typed: Typed | None = None
+    _giving_up: Timer | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: deque[Typed] = deque()
+        self._holds: set[object] = set()
+
+    def hold_keys(self, reason: object) -> None:
+        """Something is about to take the focus: what is typed now is meant for that."""
+        self._holds.add(reason)
+
+    def release_keys(self, reason: object) -> None:
+        """It has the focus, or will not take it."""
+        self._holds.discard(reason)
+        if self._typed is None:
+            self._take_next()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys and what is pasted, one after the other; the rest as it comes."""
+        if not isinstance(event, Typed) or event.is_forwarded:
+            await super().on_event(event)
+        elif event is not self._typed and (self._typed is not None or self._holds or self._waiting):
+            self._waiting.append(event)
+            if self._giving_up is None:
+                self._watch()
+        else:
+            self._typed = event
+            before = (self.focused or self.screen) if self.screen_stack else None
+            await super().on_event(event)
+            self._follow(before, event, ROUNDS)
+
+    def _follow(self, node: DOMNode | None, typed: Typed, rounds: int) -> None:
+        """Send a call along the path that the key takes, from what has the focus up to the app.
+
+        Each of them reads its messages in order: when the call has passed, so has the key.
+        """
+        while node is not None and node is not self:
+            if node.is_running and node.call_later(self._follow, node.parent, typed, rounds):
+                return
+            node = node.parent
+        self.call_later(self._has_passed, typed, rounds)
+
+    def _has_passed(self, typed: Typed, rounds: int) -> None:
+        if typed is not self._typed:
+            return
+        if rounds > 1 and self.is_running and self.screen_stack:
+            self._follow(self.focused or self.screen, typed, rounds - 1)
+            return
+        self._typed = None
+        self._take_next()
+
+    def _take_next(self) -> None:
+        if self._holds:
+            return
+        if self._waiting:
+            self._typed = self._waiting.popleft()
+            self.post_message(self._typed)
+        self._watch()
+
+    def _watch(self) -> None:
+        """Count the seconds since the keyboard last went on."""
+        if self._giving_up is not None:
+            self._giving_up.stop()
+        self._giving_up = self.set_timer(self.PATIENCE, self._give_up) if self._waiting else None
+
+    def _give_up(self) -> None:
+        self._holds.clear()
+        self._typed = None
+        self._take_next()

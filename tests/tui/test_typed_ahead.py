@@ -1,0 +1,77 @@
+"""Keys that arrive faster than the screen changes go where they were meant to go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from pinui.tui.app import Pinui
+from pinui.workspace import Query
+from tests.tui.pilots import shows, told, until, workbench
+
+NAMES = {" ": "space", "/": "slash", ".": "full_stop", "-": "minus", "_": "underscore"}
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine half a second is nothing; what is tested here is the order."""
+    monkeypatch.setattr(Pinui, "PATIENCE", 30.0)
+
+
+def type_at_once(pilot: Pilot[Any], *typed: str) -> None:
+    """All of it before the app has read any of it: names of keys, or text behind a quote."""
+    for part in typed:
+        if not part.startswith("'"):
+            pilot.app.post_message(events.Key(part, part if len(part) == 1 else None))
+            continue
+        for letter in part[1:]:
+            pilot.app.post_message(events.Key(NAMES.get(letter, letter), letter))
+
+
+async def test_a_document_is_stored_in_one_breath() -> None:
+    async with workbench() as (app, pilot):
+        type_at_once(pilot, "2", "i", "'[7]", "f5")
+        await told(pilot, "Stored as Qm")
+        assert (await app.workspace.history.page(Query()))[0].excerpt == "[7]"
+
+
+async def test_a_name_and_a_message_typed_behind_the_key_that_asks_for_them() -> None:
+    async with workbench() as (app, pilot):
+        type_at_once(pilot, "4", "n", "'alice", "enter", "'The keys are in the box", "enter")
+        await shows(pilot, "you → alice", "The keys are in the box")
+        entry = (await app.workspace.history.page(Query()))[0]
+        assert (entry.recipient, entry.excerpt) == ("alice", "The keys are in the box")
+
+
+async def test_a_download_gets_the_name_that_was_typed_over_the_one_proposed(tmp_path: Path) -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(b"some bytes", name="letter.txt")
+        await shows(pilot, "letter.txt")
+        app.post_message(events.Key("d", "d"))
+        app.post_message(events.Key("ctrl+u", None))
+        app.post_message(events.Paste(str(tmp_path / "copy.txt")))
+        app.post_message(events.Key("enter", None))
+        await shows(pilot, "1 done")
+        assert (tmp_path / "copy.txt").read_bytes() == b"some bytes"
+
+
+async def test_a_question_is_answered_by_the_key_behind_the_one_that_asked() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.store({"city": "Oslo"})
+        await shows(pilot, "Oslo")
+        type_at_once(pilot, "x", "R")
+        await told(pilot, "Revoked 1 pin.")
+
+
+async def test_a_step_that_hangs_does_not_take_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pinui, "PATIENCE", 0.05)
+    async with workbench() as (app, pilot):
+        app.hold_keys("something that never comes")
+        await pilot.press("2")
+        await until(pilot, lambda: app.current_mode == "json")
+        await pilot.press("1")
+        await until(pilot, lambda: app.current_mode == "pins")
