@@ -11,7 +11,16 @@ from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
 from pinui.sdk.errors import IntegrityError
 from pinui.sdk.http import OnProgress
-from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, OnVerdict, StoreOptions, Verification
+from pinui.sdk.models import (
+    Blob,
+    ClientConfig,
+    ClientMessage,
+    ClientRecord,
+    ClientSettings,
+    OnVerdict,
+    StoreOptions,
+    Verification,
+)
 from pinui.sdk.pin_provider import PinProvider, text_of
 from pinui.sdk.provider import StorageProvider
 from pinui.sdk.sources import Uploadable, look_at
@@ -19,7 +28,7 @@ from pinui.sdk.transport import Clock
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
+    from typing import Self, Unpack
 
 __all__ = ["Client"]
 
@@ -37,11 +46,16 @@ class Client:
         self._clock = clock or Clock()
 
     @staticmethod
-    async def init(config: ClientConfig | None = None, **settings: Any) -> Client:
-        """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing."""
-        if config is not None and settings:
-            raise TypeError("give either a ClientConfig or its fields, not both")
-        return Client(PinProvider(config or ClientConfig(**settings)))
+    async def init(config: ClientConfig | None = None, **settings: Unpack[ClientSettings]) -> Client:
+        """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing.
+
+        Raises `ValueError` for settings that can't be meant.
+        """
+        if config is None:
+            config = ClientConfig(**settings)
+        elif settings or not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise TypeError("give either a ClientConfig or its fields: Client.init(provider_token=…)")
+        return Client(PinProvider(config))
 
     async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
         """Pin a JSON document. `options` are reserved and have no effect."""
@@ -75,7 +89,7 @@ class Client:
 
     @overload
     async def download(
-        self, cid: str, *, on_progress: OnProgress | None = None, on_verdict: OnVerdict | None = None
+        self, cid: str, *, to: None = None, on_progress: OnProgress | None = None, on_verdict: OnVerdict | None = None
     ) -> Blob: ...
     @overload
     async def download(

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
 
 from pinui.sdk.errors import ContentError
 from pinui.sdk.secret import Secret
@@ -17,6 +17,7 @@ __all__ = [
     "ClientConfig",
     "ClientMessage",
     "ClientRecord",
+    "ClientSettings",
     "Dialect",
     "OnVerdict",
     "OnWait",
@@ -55,14 +56,20 @@ class Timeouts:
     total: float = 300.0
     """For one attempt at a small call (JSON, unpin, test). Files take as long as they make progress."""
 
+    def __post_init__(self) -> None:
+        if not all(_is_number(value) and value > 0 for value in (self.connect, self.idle, self.total)):
+            raise ValueError("timeout must be a number of seconds above 0")
+
     @classmethod
     def of(cls, value: float | Timeouts) -> Timeouts:
         """A plain number is the limit for everything that has one."""
         if isinstance(value, Timeouts):
             return value
-        if not value > 0:
-            raise ValueError("timeout must be a number of seconds above 0")
-        return cls(connect=min(value, 10.0), idle=value, total=value)
+        return cls(connect=min(value, 10.0) if _is_number(value) else value, idle=value, total=value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,20 +116,29 @@ class ClientConfig:
             raise ValueError(f"verify must be try, require or off, not {self.verify!r}")
         if self.cid_version not in (None, 0, 1):
             raise ValueError(f"cid_version must be 0 or 1, not {self.cid_version!r}")
-        if self.retries < 0:
-            raise ValueError("retries must not be negative")
+        for name, number in (
+            ("retries", self.retries),
+            ("max_json_bytes", self.max_json_bytes),
+            ("max_blob_bytes", self.max_blob_bytes),
+        ):
+            if not isinstance(number, int) or number < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+                raise ValueError(f"{name} must be a whole number, 0 or more, not {number!r}")
         if isinstance(self.gateways, str):
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
         if api is None and gateway is None:
             gateway = PUBLIC_GATEWAY
+        api = PUBLIC_API if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
         for name, value in (
             ("provider_token", _checked_secret(self.provider_token, "provider_token")),
             ("gateway_key", None if self.gateway_key is None else _checked_secret(self.gateway_key, "gateway_key")),
             ("timeout", Timeouts.of(self.timeout)),
-            ("pin_api_url", check_base_url(api or PUBLIC_API, "pin_api_url", self.allow_insecure)),
+            ("pin_api_url", check_base_url(api, "pin_api_url", self.allow_insecure)),
             ("gateways", tuple(check_base_url(url, "gateways", self.allow_insecure) for url in self.gateways)),
-            ("gateway_url", gateway and check_base_url(gateway, "gateway_url", self.allow_insecure)),
+            (
+                "gateway_url",
+                None if gateway is None else check_base_url(gateway, "gateway_url", self.allow_insecure),
+            ),
         ):
             object.__setattr__(self, name, value)
 
@@ -132,11 +148,34 @@ class ClientConfig:
         return self.dialect or ("pinata" if is_pinata(self.pin_api_url or "") else "pin")
 
 
+class ClientSettings(TypedDict, total=False):
+    """The fields of `ClientConfig` as keyword arguments of `Client.init`, so that editors know them there, too."""
+
+    provider: ProviderName
+    provider_token: Secret | str
+    gateway_url: str | None
+    pin_api_url: str | None
+    gateways: tuple[str, ...]
+    dialect: Dialect | None
+    gateway_key: Secret | str | None
+    cid_version: Literal[0, 1] | None
+    retries: int
+    timeout: Timeouts | float
+    verify: VerifyMode
+    allow_insecure: bool
+    on_wait: OnWait | None
+    max_json_bytes: int
+    max_blob_bytes: int
+
+
 def _checked_secret(given: Secret | str | None, name: str) -> Secret:
     """The secret without blanks around it. What can't stand in a header is refused in words that don't show it."""
     if given is None:
         raise ValueError(f"{name} is None: is the variable that should hold it set?")
-    text = Secret(given).reveal().strip()
+    text = Secret(given).reveal()
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+        raise ValueError(f"{name} must be text, not {type(text).__name__}")  # noqa: TRY004  # a wrong setting, like the others
+    text = text.strip()
     if not HEADER_TEXT.fullmatch(text):
         raise ValueError(f"{name} holds characters that no token has: was something else pasted?")
     return Secret(text)
@@ -158,7 +197,7 @@ class ClientRecord(Generic[T]):
     """The CID as the provider gave it."""
     timestamp: int
     """When the record was made here, in milliseconds."""
-    data: T | None = None
+    data: T = field(default=cast("T", None))
     """The value given to `store`, the message of `send`; None for `upload`."""
     size: int
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""

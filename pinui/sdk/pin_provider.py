@@ -160,7 +160,9 @@ class PinProvider:
         raise ContentError(f"{address} is not JSON: {reason}", hint="If it is a file, download it.")
 
     @overload
-    async def get_file(self, cid: str, *, to: None = None, on_progress: OnProgress | None = None) -> Blob: ...
+    async def get_file(
+        self, cid: str, *, to: None = None, on_progress: OnProgress | None = None, on_verdict: OnVerdict | None = None
+    ) -> Blob: ...
     @overload
     async def get_file(
         self,

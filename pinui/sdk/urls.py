@@ -18,7 +18,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 def check_base_url(url: str, name: str, allow_insecure: bool) -> str:
     """The URL without trailing slashes; `ValueError` says in a sentence what is wrong with it."""
-    parts = _split(url.strip())
+    parts = _split(url.strip()) if isinstance(url, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
     if parts is None:
         raise ValueError(f"{name} must be a web address such as https://api.example.com, not {url!r}")
     if "@" in parts.netloc:

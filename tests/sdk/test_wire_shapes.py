@@ -59,6 +59,9 @@ async def test_init_takes_a_config_or_its_fields_and_sends_nothing(service: resp
         await Client.init(provider="nobody")
     with pytest.raises(TypeError, match="either"):
         await Client.init(ClientConfig(), provider="pinning")
+    for slip in ("a token alone", {"provider": "pinning"}):
+        with pytest.raises(TypeError, match="a ClientConfig or its fields"):
+            await Client.init(slip)  # type: ignore[arg-type]
     assert not service.calls
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import traceback
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -13,7 +13,7 @@ import pinui
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
 from pinui.sdk.http import Head, SecretHeader
-from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions, Timeouts
+from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
 from pinui.sdk.secret import Secret
 
 CANARY = "canary-token-1234567890"
@@ -47,18 +47,39 @@ def test_the_three_provider_names_are_accepted(name: Any) -> None:
         ({"verify": "maybe"}, "verify"),
         ({"cid_version": 2}, "cid_version"),
         ({"retries": -1}, "retries"),
+        ({"retries": "4"}, "retries must be a whole number"),
+        ({"retries": None}, "retries must be a whole number"),
+        ({"max_json_bytes": -1}, "max_json_bytes must be a whole number"),
         ({"timeout": 0}, "timeout"),
+        ({"timeout": None}, "timeout must be a number of seconds"),
+        ({"timeout": "5"}, "timeout must be a number of seconds"),
+        ({"timeout": float("nan")}, "timeout must be a number of seconds"),
+        ({"provider_token": b"bytes"}, "provider_token must be text, not bytes"),
+        ({"provider_token": 5}, "provider_token must be text, not int"),
         ({"provider_token": None}, "provider_token is None"),
         ({"provider_token": "abc”def"}, "characters that no token has"),
         ({"gateway_key": "a\x00b"}, "gateway_key holds characters"),
         ({"gateways": "https://gw.example/ipfs"}, "several addresses"),
         ({"pin_api_url": "http://example.com"}, "https://"),
         ({"gateway_url": "gateway"}, "gateway_url must be a web address"),
+        ({"gateway_url": ""}, "gateway_url must be a web address"),
+        ({"pin_api_url": ""}, "pin_api_url must be a web address"),
+        ({"pin_api_url": 5}, "pin_api_url must be a web address"),
     ],
 )
 def test_bad_settings_are_refused_with_a_sentence(settings: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         ClientConfig(**settings)
+
+
+def test_limits_on_waiting_are_checked_one_by_one() -> None:
+    for wrong in (-1, 0, True, None):
+        with pytest.raises(ValueError, match="timeout must be"):
+            Timeouts(idle=wrong)  # type: ignore[arg-type]
+
+
+def test_editors_are_told_every_setting_that_init_takes() -> None:
+    assert get_type_hints(ClientSettings) == get_type_hints(ClientConfig)
 
 
 def test_a_secret_shows_itself_to_nobody() -> None:
