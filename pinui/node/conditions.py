@@ -12,8 +12,7 @@ from pinui.ipfs.exporter import Scope
 
 __all__ = ["Unsatisfiable", "Wanted", "byte_range", "disposition", "is_known", "wanted"]
 
-RAW = "application/vnd.ipld.raw"
-CAR = "application/vnd.ipld.car"
+KINDS = {"application/vnd.ipld.raw": "raw", "application/vnd.ipld.car": "car"}
 RANGE = re.compile(r"bytes=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*")
 
 
@@ -46,16 +45,15 @@ class Wanted:
 
 
 def wanted(query: Mapping[str, str], accept: str) -> Wanted:
-    """By `?format=`, else by the Accept header."""
+    """By `?format=`, else by the Accept header, which may also say how a CAR shall be."""
     name = query.get("format")
     parameters: dict[str, str] = {}
-    if name is None:
-        for offer in accept.split(","):
-            kind, *rest = (part.strip() for part in offer.split(";"))
-            if kind.lower() in (RAW, CAR):
-                name = "raw" if kind.lower() == RAW else "car"
-                parameters = {key: value for key, _, value in (part.partition("=") for part in rest)}
-                break
+    for offer in accept.split(","):
+        kind, *rest = (part.strip().lower() for part in offer.split(";"))
+        if kind in KINDS and name in (None, KINDS[kind]):
+            name = KINDS[kind]
+            parameters = {key: value for key, _, value in (part.partition("=") for part in rest)}
+            break
     if name is None:
         return Wanted()
     if name not in ("raw", "car"):

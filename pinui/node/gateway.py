@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from itertools import chain, islice
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from aiohttp import web
 
@@ -47,6 +47,8 @@ class GatewayError(Exception):
 class Target:
     """What a request asks for, found."""
 
+    asked: str
+    """The path of the request as it was sent, escaped."""
     roots: tuple[Cid, ...]
     """The CID at each step of the path, the first and the last included."""
     path: tuple[str, ...]
@@ -80,15 +82,19 @@ class Gateway:
         except MalformedContent:
             raise GatewayError(400, f"{segments[0][:100]!r} is not a CID.") from None
         path = tuple(part for part in segments[1:] if part)
+        if not path and request.headers.get("Service-Worker") == "script":
+            # A worker from here could answer for every other CID.
+            raise GatewayError(400, "A service worker may not be registered for all of /ipfs/.")
         with ExitStack() as stack:
             blocks = stack.enter_context(self._store.reading())
             try:
                 roots = await self._workers.run(_steps, root, path, blocks)
                 if roots is None:
                     raise GatewayError(404, f"There is no {'/'.join(path)!r} in {root}.")
-                return await self._serve(request, Target(roots, path, blocks))
+                return await self._serve(request, Target(request.rel_url.raw_path, roots, path, blocks))
             except MissingBlock as error:
-                raise GatewayError(404, str(error)) from error
+                status = 412 if "only-if-cached" in request.headers.get("Cache-Control", "") else 404
+                raise GatewayError(status, str(error)) from error
             except UnsupportedContent as error:
                 raise GatewayError(501, f"{error}.") from error
             except ContentAddressError as error:
@@ -105,7 +111,7 @@ class Gateway:
             return await self._car(request, target, asked)
         piece = await self._workers.run(load, target.cid, target.blocks)
         if isinstance(piece, FilePiece):
-            return await self._file(request, target, piece.size)
+            return await self._file(request, target, target.cid, piece.size)
         if isinstance(piece, Symlink):
             return await self._send(request, _headers(target, "text/plain; charset=utf-8"), [piece.target.encode()])
         return await self._folder(request, target)
@@ -116,7 +122,10 @@ class Gateway:
             data = await self._workers.run(target.blocks, target.cid)
         headers = _headers(target, "application/vnd.ipld.raw", ".raw")
         headers["Content-Disposition"] = f'attachment; filename="{target.cid}.bin"'
-        return await self._send(request, headers, [data])
+        headers["Accept-Ranges"] = "bytes"
+        span = self._span(request, headers, len(data))
+        part = data[slice(*span)] if span else data
+        return await self._send(request, headers, [part], 206 if span else 200)
 
     async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
         marks = f"{target.root}/{'/'.join(target.path)}?{asked}"
@@ -139,8 +148,7 @@ class Gateway:
         if index is not None:
             piece = await self._workers.run(load, index, target.blocks)
             if isinstance(piece, FilePiece):
-                shown = Target((*target.roots, index), (*target.path, "index.html"), target.blocks)
-                return await self._file(request, shown, piece.size)
+                return await self._file(request, target, index, piece.size, "index.html")
 
         def draw() -> bytes:
             rows = describe(list_folder(target.cid, target.blocks), target.blocks)
@@ -151,17 +159,19 @@ class Gateway:
         headers = _headers(target, "text/html; charset=utf-8")
         # Gateways mark a page that they made themselves: readers ask for the folder instead.
         headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
-        headers["Cache-Control"] = "no-cache"  # the page is ours and may change with the program
+        del headers["Cache-Control"]  # the page is ours and may change with the program
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
         return await self._send(request, headers, [page])
 
-    async def _file(self, request: web.BaseRequest, target: Target, size: int) -> web.StreamResponse:
-        name = request.query.get("filename") or (target.path[-1] if target.path else None)
+    async def _file(
+        self, request: web.BaseRequest, target: Target, file: Cid, size: int, name: str | None = None
+    ) -> web.StreamResponse:
+        name = request.query.get("filename") or name or (target.path[-1] if target.path else None)
 
         def look() -> tuple[bytes, str | None]:
             """How the file begins, and what its pin is called if nobody says."""
-            beginning = b"".join(read_file(target.cid, target.blocks, 0, SNIFFED))
-            pin = self._store.index.pinned(str(target.cid)) if name is None else None
+            beginning = b"".join(read_file(file, target.blocks, 0, SNIFFED))
+            pin = self._store.index.pinned(str(file)) if name is None else None
             return beginning, pin.name if pin is not None and pin.mime_type != "application/json" else name
 
         beginning, name = await self._workers.run(look)
@@ -172,7 +182,7 @@ class Gateway:
         headers["Accept-Ranges"] = "bytes"
         span = self._span(request, headers, size)
         start, stop = span or (0, size)
-        content = read_file(target.cid, target.blocks, start, stop)
+        content = read_file(file, target.blocks, start, stop)
         return await self._stream(request, headers, content, stop - start, 206 if span else 200)
 
     def _span(self, request: web.BaseRequest, headers: dict[str, str], size: int) -> tuple[int, int] | None:
@@ -188,9 +198,9 @@ class Gateway:
         return span
 
     async def _send(
-        self, request: web.BaseRequest, headers: dict[str, str], content: list[Bytes]
+        self, request: web.BaseRequest, headers: dict[str, str], content: list[Bytes], status: int = 200
     ) -> web.StreamResponse:
-        return await self._stream(request, headers, iter(content), sum(len(piece) for piece in content))
+        return await self._stream(request, headers, iter(content), sum(len(piece) for piece in content), status)
 
     async def _stream(
         self,
@@ -202,7 +212,7 @@ class Gateway:
     ) -> web.StreamResponse:
         if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
             kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots")
-            return web.Response(status=304, headers={name: headers[name] for name in kept})
+            return web.Response(status=304, headers={name: headers[name] for name in kept if name in headers})
         response = web.StreamResponse(status=status, headers=headers)
         response.content_length = size
         await response.prepare(request)
@@ -237,13 +247,12 @@ def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, 
 
 
 def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
-    path = "/".join((str(target.root), *target.path))
     return {
         "Content-Type": kind,
         "ETag": f'"{target.cid}{suffix}"',
         "Cache-Control": FOR_EVER,
         "X-Content-Type-Options": "nosniff",
-        "X-Ipfs-Path": f"/ipfs/{quote(path)}",
+        "X-Ipfs-Path": target.asked,
         "X-Ipfs-Roots": ",".join(str(cid) for cid in target.roots),
     }
 

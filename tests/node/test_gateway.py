@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -156,7 +157,41 @@ def test_a_folder_with_an_index_shows_that(pin: Pin, anyone: httpx.Client) -> No
     cid = pin(("site/index.html", b"<h1>Hello"), ("site/x/index.html/y", b""))
     page = anyone.get(f"/ipfs/{cid}", follow_redirects=True)
     assert (page.text, page.headers["Content-Type"]) == ("<h1>Hello", "text/html; charset=utf-8")
+    # What the page is called and whether it is known already is said of the folder that was asked for.
+    assert page.headers["X-Ipfs-Path"] == f"/ipfs/{cid}/"
+    assert (page.headers["X-Ipfs-Roots"], page.headers["ETag"]) == (cid, f'"{cid}"')
+    assert anyone.get(f"/ipfs/{cid}/", headers={"If-None-Match": f'"{cid}"'}).status_code == 304
     assert "index.html" in anyone.get(f"/ipfs/{cid}/x/").text
+
+
+def test_a_folder_page_is_asked_for_again_as_it_may_look_different(pin: Pin, anyone: httpx.Client) -> None:
+    cid = pin(*FOLDER)
+    page = anyone.get(f"/ipfs/{cid}/sub/")
+    assert page.headers["X-Ipfs-Path"] == f"/ipfs/{cid}/sub/"
+    assert "Cache-Control" not in page.headers
+    again = anyone.get(f"/ipfs/{cid}/sub/", headers={"If-None-Match": page.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize("name", ["Portugal%2C+España=Peninsula Ibérica.txt", "a?b#c", "100%", "雪 🌨.txt"])
+def test_any_name_can_be_asked_for(pin: Pin, anyone: httpx.Client, name: str) -> None:
+    cid = pin((f"r/{name}", b"here"), ("r/other", b""))
+    assert anyone.get(f"/ipfs/{cid}/{quote(name, safe='')}").text == "here"
+
+
+def test_what_is_asked_for_only_if_it_is_here_and_is_not_is_a_412(pin: Pin, anyone: httpx.Client) -> None:
+    local = {"Cache-Control": "only-if-cached"}
+    assert anyone.head(f"/ipfs/{pin(('a', b'a'))}", headers=local).status_code == 200
+    missing = "/ipfs/QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+    assert [anyone.request(method, missing, headers=local).status_code for method in ("GET", "HEAD")] == [412, 412]
+
+
+def test_no_page_can_make_itself_the_keeper_of_every_other(pin: Pin, anyone: httpx.Client) -> None:
+    cid = pin(("r/worker.js", b"//"))
+    worker = {"Service-Worker": "script"}
+    assert anyone.get(f"/ipfs/{cid}/worker.js", headers=worker).status_code == 200
+    single = pin(("worker.js", b"// all of /ipfs/ would be its"))
+    assert anyone.get(f"/ipfs/{single}", headers=worker).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -194,6 +229,9 @@ def test_a_block_is_served_raw(pin: Pin, anyone: httpx.Client) -> None:
     from pinui.ipfs.multihash import verify_block
 
     verify_block(Cid.parse(cid), by_query.content)
+    part = anyone.get(f"/ipfs/{cid}?format=raw", headers={"Range": "bytes=6-16"})
+    assert (part.status_code, part.headers["Content-Range"]) == (206, f"bytes 6-16/{len(by_query.content)}")
+    assert part.content == by_query.content[6:17]
 
 
 def test_the_probe_of_trustless_clients_is_answered(anyone: httpx.Client) -> None:
@@ -216,7 +254,9 @@ def test_a_car_proves_a_file(pin: Pin, anyone: httpx.Client) -> None:
 
 def test_a_car_repeats_blocks_unless_asked_not_to(pin: Pin, anyone: httpx.Client) -> None:
     cid = pin(("zeros", bytes(2_000_000)))
-    once = anyone.get(f"/ipfs/{cid}", headers={"Accept": CAR_TYPE.replace("dups=y", "dups=n")})
+    less = {"Accept": CAR_TYPE.replace("dups=y", "dups=n")}
+    once = anyone.get(f"/ipfs/{cid}", headers=less)
+    assert once.content == anyone.get(f"/ipfs/{cid}?format=car", headers=less).content
     again = anyone.get(f"/ipfs/{cid}?format=car")
     assert once.headers["Content-Type"].endswith("dups=n")
     assert len(once.content) < len(again.content)
