@@ -84,6 +84,15 @@ class Cid:
             raise ValueError("only dag-pb content with a sha2-256 hash has a version 0 CID")
         return Cid(0, self.codec, self.hash_code, self.digest)
 
+    def spellings(self) -> tuple[Cid, ...]:
+        """This CID and the same in the other version, if it has one: people copy either."""
+        if self.version == 0:
+            return self, self.to_v1()
+        try:
+            return self, self.to_v0()
+        except ValueError:
+            return (self,)
+
     def __bytes__(self) -> bytes:
         if self.version == 0:
             return self.multihash

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pinui.node.errors import ApiError
 
-__all__ = ["RateLimit", "check_origin", "check_token"]
+__all__ = ["RateLimit", "check_origin", "has_token"]
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 HOST = re.compile(r"(\[::1\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
@@ -38,12 +38,11 @@ def _is_own(origin: str, port: int) -> bool:
         return False
 
 
-def check_token(headers: Mapping[str, str], token: str) -> None:
-    """Refuse what does not carry the node's token."""
+def has_token(headers: Mapping[str, str], token: str) -> bool:
+    """Whether a request carries the node's token."""
     scheme, _, given = headers.get("Authorization", "").partition(" ")
     same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
-    if scheme.lower() != "bearer" or not same:
-        raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
+    return same and scheme.lower() == "bearer"
 
 
 class RateLimit:

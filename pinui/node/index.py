@@ -80,7 +80,8 @@ class PinQuery:
     status: Literal["all", "pinned", "unpinned"] = "all"
     limit: int = 10
     offset: int = 0
-    cid: str | None = None
+    cids: tuple[str, ...] = ()
+    """Spellings of one CID; none for any."""
     cid_contains: str | None = None
     name: str | None = None
     start: int | None = None
@@ -94,8 +95,10 @@ class PinQuery:
         values: list[Any] = []
         if self.status != "all":
             terms.append(f"unpinned_at IS {'NOT ' if self.status == 'unpinned' else ''}NULL")
+        if self.cids:
+            terms.append(f"cid IN ({', '.join('?' * len(self.cids))})")
+            values.extend(self.cids)
         for term, value in (
-            ("cid = ?", self.cid),
             ("instr(cid, ?)", self.cid_contains),
             ("instr(casefold(name), casefold(?))", self.name),
             ("pinned_at >= ?", self.start),

@@ -22,7 +22,7 @@ from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, is_disk_full
 from pinui.node.gateway import SENT, Gateway, GatewayError
-from pinui.node.guard import RateLimit, check_origin, check_token
+from pinui.node.guard import RateLimit, check_origin, has_token
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
 from pinui.node.workers import Workers
@@ -220,7 +220,9 @@ class Node:
             if path in ("/", "/favicon.ico"):
                 return _about(path)
             limits = self._limit.take() if self._limit else {}
-            check_token(request.headers, self.token)
+            if not has_token(request.headers, self.token):
+                await api.check_syntax(request)
+                raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
             response = await api.answer(request)
             response.headers.update(limits)
             return response

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, parse_as_javascript, stringify
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin, PinQuery
 
-__all__ = ["Options", "json_request", "list_body", "list_query", "options_field", "pin_body", "when"]
+__all__ = ["Options", "json_document", "json_request", "list_body", "list_query", "options_field", "pin_body", "when"]
 
 MAX_KEYVALUES = 10
 MAX_NAME = 1024
@@ -29,12 +31,17 @@ class Options:
     cid_version: int = 0
 
 
-def json_request(body: bytes) -> tuple[str, Options]:
-    """The text to store and the options of a JSON upload."""
+def json_document(body: bytes) -> Any:
+    """What a body says, if it is JSON."""
     try:
-        document: Any = parse_as_javascript(body)
+        return parse_as_javascript(body)
     except NotJSON as error:
         raise ApiError(400, f"Invalid JSON: {error}.") from error
+
+
+def json_request(body: bytes) -> tuple[str, Options]:
+    """The text to store and the options of a JSON upload."""
+    document = json_document(body)
     if not isinstance(document, dict):
         raise ApiError(400, INVALID)
     fields = cast(dict[str, Any], document)
@@ -150,7 +157,7 @@ def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
         status=status,
         limit=_number(parameters, "pageLimit", 10, 1, MAX_PAGE) or 0,
         offset=_number(parameters, "pageOffset", 0, 0, 2**53) or 0,
-        cid=parameters.get("cid") or None,
+        cids=_spellings(parameters.get("cid", "")),
         cid_contains=parameters.get("hashContains") or None,
         name=parameters.get("metadata[name]") or None,
         start=_time(parameters, "pinStart"),
@@ -159,6 +166,15 @@ def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
         largest=_number(parameters, "pinSizeMax", None, 0, 2**53),
     )
     return query, parameters.get("includeCount", "").lower() == "true"
+
+
+def _spellings(text: str) -> tuple[str, ...]:
+    if not text:
+        return ()
+    try:
+        return tuple(str(cid) for cid in Cid.parse(text).spellings())
+    except MalformedContent:
+        return (text,)  # nothing has it
 
 
 def _number(parameters: Mapping[str, str], name: str, default: int | None, least: int, most: int) -> int | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 import httpx
 import pytest
 
+from pinui.ipfs.cid import Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, CidPredictor
 from pinui.node import Node, RequestLine
 
@@ -43,6 +44,14 @@ def test_the_token_is_tested_and_asked_for_everywhere(api: httpx.Client, anyone:
             headers = {} if token is None else {"Authorization": token.encode("latin-1")}
             answer = anyone.request(method, path, headers=headers)
             assert (answer.status_code, answer.json()) == (401, refused)
+
+
+def test_what_is_no_json_is_told_before_the_token_is_looked_at(anyone: httpx.Client, api: httpx.Client) -> None:
+    headers = {"Content-Type": "application/json", "Authorization": "Bearer wrong"}
+    for content, status in ((b'{"pinContent": ', 400), (b'{"pinContent": 1}', 401), (b"{}", 401), (b"", 401)):
+        assert anyone.post("/pinning/pinJSONToIPFS", headers=headers, content=content).status_code == status
+    assert anyone.post("/pinning/pinJSONToIPFS", headers=headers, content=bytes(10_000_001)).status_code == 413
+    assert api.get("/data/userPinnedDataTotal").json()["pin_count"] == 0
 
 
 @pytest.mark.parametrize(
@@ -147,8 +156,6 @@ def test_unpinning_removes_the_content_and_says_ok(api: httpx.Client) -> None:
 
 
 def test_either_spelling_of_a_cid_unpins(api: httpx.Client) -> None:
-    from pinui.ipfs.cid import Cid
-
     cid = Cid.parse(pin_json(api, "x"))
     assert api.delete(f"/pinning/unpin/{cid.to_v1()}").text == "OK"
     assert api.delete("/pinning/unpin/rubbish").json()["error"]["reason"] == "INVALID_CID"
@@ -175,7 +182,8 @@ def test_pins_are_listed_by_page_status_name_cid_size_and_date(api: httpx.Client
     assert listed(status="unpinned") == cids[:1]
     assert listed(pageLimit=4, pageOffset=12) == cids[2::-1]
     assert listed(**{"metadata[name]": "name 12"}) == [cids[11]]
-    assert listed(cid=cids[3]) == [cids[3]]
+    assert listed(cid=cids[3]) == listed(cid=str(Cid.parse(cids[3]).to_v1())) == [cids[3]]
+    assert listed(cid="rubbish") == []
     assert listed(hashContains=cids[4][10:]) == [cids[4]]
     row = api.get("/data/pinList", params={"cid": cids[14]}).json()["rows"][0]
     assert set(row) >= {

@@ -65,6 +65,8 @@ def test_version_0_and_1_name_the_same_bytes(digest: bytes) -> None:
     old = Cid(0, DAG_PB, SHA2_256, digest)
     assert old.to_v1().multihash == old.multihash
     assert old.to_v1().to_v0() == old
+    assert old.spellings() == (old, old.to_v1())
+    assert old.to_v1().spellings() == (old.to_v1(), old)
     assert Cid.parse(str(old)) == old
 
 
@@ -72,3 +74,4 @@ def test_raw_and_identity_have_no_version_0() -> None:
     for cid in (Cid.parse(EMPTY_RAW), Cid(1, DAG_PB, IDENTITY, b"")):
         with pytest.raises(ValueError, match="version 0"):
             cid.to_v0()
+        assert cid.spellings() == (cid,)
