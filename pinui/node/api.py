@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from typing import NoReturn
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -26,7 +27,7 @@ WELCOME = "Congratulations! You are communicating with the Pinata API!"
 
 
 class PinningApi:
-    """Answers requests whose token has been checked."""
+    """Answers requests whose token has been checked, and refuses others."""
 
     def __init__(self, store: PinStore, workers: Workers) -> None:
         self._store = store
@@ -39,12 +40,14 @@ class PinningApi:
             "/data/userPinnedDataTotal": ("GET", self._totals),
         }
 
-    async def check_syntax(self, request: web.BaseRequest) -> None:
-        """For requests with a wrong token: the hosted service reads JSON before it looks at who sent it."""
+    async def refuse(self, request: web.BaseRequest) -> NoReturn:
+        """No token or a wrong one: 401, or what is said before the token is looked at."""
+        # The hosted service parses JSON first: text that is none is a 400 there, whoever sends it.
         if request.rel_url.raw_path == "/pinning/pinJSONToIPFS" and request.content_type == "application/json":
             body = await read_whole(request, MAX_JSON)
             if body:
                 await self._workers.run(json_document, body)
+        raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """The answer to one request, or `ApiError`."""

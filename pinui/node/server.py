@@ -221,8 +221,7 @@ class Node:
                 return _about(path)
             limits = self._limit.take() if self._limit else {}
             if not has_token(request.headers, self.token):
-                await api.check_syntax(request)
-                raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
+                await api.refuse(request)
             response = await api.answer(request)
             response.headers.update(limits)
             return response
