@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -176,13 +177,15 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections, socket_factory=_patient_socket),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
+                # With name look-up and TLS. Nobody waits for a free connection here: see Engine.slots.
+                timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_timeout),
                 auto_decompress=False,
                 read_bufsize=READ_BUFFER,
             )
             # aiohttp would repeat a DELETE by itself when a kept connection turns out to be closed; then nobody could
             # tell "not pinned" from "unpinned a moment ago". Retrying is the transport's decision.
             self._session._retry_connection = False  # pyright: ignore[reportPrivateUsage]
+            weakref.finalize(self, _let_go, self._session)
         return self._session
 
     async def _tls_context(self) -> ssl.SSLContext:
@@ -196,6 +199,14 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
+
+
+def _let_go(session: aiohttp.ClientSession) -> None:
+    """For clients that nobody closed: aiohttp would write about its own insides to a small script's terminal."""
+    connector = session.connector
+    session.detach()
+    if connector is not None:
+        connector._close()  # pyright: ignore[reportPrivateUsage]  # the public one wants to be awaited, and nobody is left to
 
 
 class _NoCertificates(httpx.TransportError):

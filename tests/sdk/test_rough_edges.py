@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import os
 import sys
@@ -19,7 +20,7 @@ from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, Syml
 from pinui.sdk.folders import FolderWriter
 from tests.sdk.conftest import FakeClock, MakeClient
 from tests.sdk.gateways import FakeGateway, cut, folder_of, honest
-from tests.servers import serve
+from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
@@ -73,6 +74,42 @@ def test_a_client_of_another_loop_says_so() -> None:
 
     asyncio.run(use())
     asyncio.run(use_again())
+
+
+FORGETFUL = """
+import asyncio, sys
+from pinui import Client
+async def main():
+    client = await Client.init(provider_token="t", pin_api_url=sys.argv[1])
+    print((await client.store(1)).cid)
+asyncio.run(main())
+"""
+
+
+async def test_a_script_that_never_closes_its_client_ends_without_noise() -> None:
+    async with serve(ok) as (url, _seen):
+        process = await asyncio.create_subprocess_exec(
+            *[sys.executable, "-c", FORGETFUL, url], stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        output, noise = await process.communicate()
+    assert (output, noise) == (f"{CID}\n".encode(), b"")
+
+
+async def test_a_client_that_is_forgotten_lets_its_connections_go() -> None:
+    hung_up = asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(reply("200 OK", b'{"message":"ok"}'))
+        await reader.read()
+        hung_up.set()
+
+    async with serve_raw(handler) as url:
+        client = await Client.init(provider_token="t", pin_api_url=url)
+        await client.test_connection()
+        del client
+        gc.collect()
+        await asyncio.wait_for(hung_up.wait(), 20)
 
 
 @pytest.mark.parametrize("content", [None, b"not a certificate"])
