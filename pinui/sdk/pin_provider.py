@@ -260,7 +260,8 @@ class PinProvider:
     async def test_authentication(self) -> bool:
         """Ask the API whether it accepts the token. It says nothing of what the token may do."""
         request = Request("GET", f"{self._api}/data/testAuthentication", credential=self._token, is_api_call=True)
-        status, answer = await self._call(request)
+        # Who tests wants to hear how things stand now, not after patience: one more try, for a mere hiccup.
+        status, answer = await self._call(request, retries=min(self.config.retries, 1))
         return wire.read_authentication(status, answer)
 
     async def account_totals(self) -> wire.AccountTotals:
@@ -273,10 +274,10 @@ class PinProvider:
         """Close every connection."""
         await self._transport.aclose()
 
-    async def _call(self, request: Request) -> tuple[int, bytes]:
+    async def _call(self, request: Request, *, retries: int | None = None) -> tuple[int, bytes]:
         """One call of the API: status and body, or an error."""
         sink = MemorySink(LARGEST_ANSWER)
-        outcome = await self._transport.perform(request, sink)
+        outcome = await self._transport.perform(request, sink, retries=retries)
         if isinstance(outcome.result, Head):
             return outcome.result.status, sink.data
         raise self._error(outcome.result)
@@ -293,10 +294,10 @@ class PinProvider:
         self._reader.remember_pinned(cid)
         return PinnedCid.of(cid, verification)
 
-    def _error(self, result: Rejection | Breakdown, *, gateway: bool = False) -> PinuiError:
-        if isinstance(result, Rejection):
-            return wire.provider_error(result, now=self._clock.now(), gateway=gateway)
-        return wire.network_error(result)
+    def _error(self, result: Rejection | Breakdown) -> PinuiError:
+        if isinstance(result, Breakdown):
+            return wire.network_error(result)
+        return wire.provider_error(result, now=self._clock.now(), has_token=bool(self._token.secret))
 
 
 def _discard(file: FileSink, folder: FolderWriter) -> None:

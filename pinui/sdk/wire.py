@@ -32,6 +32,8 @@ __all__ = [
 # A proxy's page can be long; a sentence that someone wrote for a person is not.
 LONGEST_PLAIN_TEXT = 300
 LONGEST_DETAILS = 2000
+PAGE = re.compile(r"<\s*(!doctype|html|head|body)\b", re.IGNORECASE)
+NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd]")
 GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
 
@@ -99,20 +101,21 @@ def is_not_pinned(error: ProviderError) -> bool:
     return error.reason == NOT_PINNED or error.status == 404
 
 
-def provider_error(rejection: Rejection, *, now: float, gateway: bool = False) -> ProviderError:
+def provider_error(rejection: Rejection, *, now: float, gateway: bool = False, has_token: bool = True) -> ProviderError:
     """The error for an answer that is no success."""
     details, reason = _read_refusal(rejection)
     status = rejection.status
     # The contract's word for a refused token; the provider's own words ride along.
     message = f"HTTP error {status}" if status == 401 or not details else details
     kind = RateLimited if status == 429 else ProviderError
+    asks_for_a_token = status == 401 or reason == "KEYS_MUST_BE_STRINGS"
     return kind(
         message,
         status=status,
         details=details,
         reason=reason,
         retry_after=retry_after(rejection.headers, now),
-        hint=_hint(rejection, reason, gateway),
+        hint=_hint(rejection, reason, gateway) if has_token or not asks_for_a_token else UNSIGNED,
     )
 
 
@@ -128,10 +131,12 @@ def _read_refusal(rejection: Rejection) -> tuple[str | None, str | None]:
     try:
         answer = parse(text)
     except NotJSON:
-        code = GATEWAY_CODE.search(text)
-        looks_like_a_page = "<" in text or "html" in rejection.headers.get("content-type", "")
-        plain = text if text and not looks_like_a_page and len(text) <= LONGEST_PLAIN_TEXT else None
-        return plain, code[0] if code else None
+        answer = text
+    if isinstance(answer, str):
+        code = GATEWAY_CODE.search(answer)
+        looks_like_a_page = "<" in answer or "html" in rejection.headers.get("content-type", "")
+        is_a_sentence = 0 < len(answer) <= LONGEST_PLAIN_TEXT and not (looks_like_a_page or NO_TEXT.search(answer))
+        return answer if is_a_sentence else None, code[0] if code else None
     if not isinstance(answer, dict):
         return None, None
     fields = cast("dict[str, Any]", answer)
@@ -145,7 +150,7 @@ def _read_refusal(rejection: Rejection) -> tuple[str | None, str | None]:
 def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
     for name in names:
         value = fields.get(name)
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, str) and value.strip() and not PAGE.search(value):
             return value.strip()[:LONGEST_DETAILS]
     return None
 
@@ -167,6 +172,9 @@ HINTS_BY_STATUS = {
     413: "It is larger than the provider takes.",
     429: "Too many requests in a short time: wait before the next one.",
 }
+
+
+UNSIGNED = "No token was sent: set provider_token to the provider's JWT."
 
 
 def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None:

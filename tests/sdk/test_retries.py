@@ -65,8 +65,20 @@ async def test_a_closed_port_is_a_network_error(make_client: MakeClient, clock: 
     async with serve(answers()) as (url, _seen):
         pass
     with pytest.raises(NetworkError, match="could not be reached"):
-        await make_client(url).test_connection()
+        await make_client(url).store(1)
     assert len(clock.slept) == 4
+
+
+async def test_a_connection_test_tries_once_more_and_then_tells(make_client: MakeClient, clock: FakeClock) -> None:
+    async with serve(answers(503, web.json_response({"message": "ok"}))) as (url, _seen):
+        assert await make_client(url).test_connection() is True
+    clock.slept.clear()
+    with pytest.raises(NetworkError, match="could not be reached"):
+        await make_client(url).test_connection()
+    assert clock.slept == [0.25], "who tests a dead service hears of it within half a second"
+    with pytest.raises(NetworkError):
+        await make_client(url, retries=0).test_connection()
+    assert clock.slept == [0.25]
 
 
 async def test_a_broken_read_is_repeated(make_client: MakeClient) -> None:
@@ -111,6 +123,16 @@ async def test_a_server_that_says_nothing_ends_in_time(make_client: MakeClient) 
     async with serve_raw(silent) as url:
         with pytest.raises(NetworkTimeout, match="did not answer in time"):
             await make_client(url, timeout=Timeouts(idle=0.05), retries=1).store(1)
+
+
+async def test_a_server_that_never_shakes_hands_was_never_reached(make_client: MakeClient) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    async with serve_raw(silent) as url:
+        client = make_client(url.replace("http:", "https:"), timeout=Timeouts(connect=0.05, idle=1000), retries=0)
+        with pytest.raises(NetworkTimeout, match="could not be reached in time"):
+            await client.store(1)
 
 
 async def test_a_drip_is_no_progress(make_client: MakeClient) -> None:

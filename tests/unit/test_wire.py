@@ -39,7 +39,13 @@ def refusal(status: int, body: Any, *, gateway: bool = False, **headers: str) ->
         (503, b"Service Unavailable", "Service Unavailable", None),
         (500, b"x" * 5000, "HTTP error 500", None),
         (500, b"", "HTTP error 500", None),
-        (500, b"\xff\xfe\x00", None, None),
+        (500, b"\xff\xfe\x00", "HTTP error 500", None),
+        (500, b"\x00\x01", "HTTP error 500", None),
+        (500, b'"quoted words"', "quoted words", None),
+        (502, {"error": HTML.decode(), "message": "no upstream"}, "no upstream", None),
+        (502, {"error": HTML.decode()}, "HTTP error 502", None),
+        (502, {"error": {"details": HTML.decode(), "reason": "UPSTREAM"}}, "UPSTREAM", "UPSTREAM"),
+        (400, {"error": {"details": "size must be < 10"}}, "size must be < 10", None),
         (404, b"The owner of this gateway does not have this content pinned ERR_ID:00006", None, "ERR_ID:00006"),
     ],
 )  # fmt: skip
@@ -48,7 +54,7 @@ def test_every_body_becomes_the_right_message(status: int, body: Any, message: s
     assert message is None or str(error) == message
     assert error.reason == reason
     assert error.status == status
-    assert "<" not in str(error)
+    assert "<html" not in str(error)
 
 
 def test_a_refused_token_is_the_contracts_sentence_with_the_providers_words_beside_it() -> None:
@@ -57,6 +63,14 @@ def test_a_refused_token_is_the_contracts_sentence_with_the_providers_words_besi
     assert error.details == "Invalid/expired credentials"
     assert error.reason == "INVALID_CREDENTIALS"
     assert "token" in str(error.hint)
+
+
+def test_who_gave_no_token_is_told_so_and_not_that_it_is_wrong() -> None:
+    for status, body in ((401, b""), (400, b'{"error":{"reason":"KEYS_MUST_BE_STRINGS"}}')):
+        error = wire.provider_error(Rejection(status, {}, body, "https://x"), now=0, has_token=False)
+        assert "No token was sent" in str(error.hint)
+    other = wire.provider_error(Rejection(400, {}, b'{"error":"Invalid"}', "https://x"), now=0, has_token=False)
+    assert other.hint is None
 
 
 def test_a_page_of_a_proxy_is_never_shown() -> None:
