@@ -14,9 +14,9 @@ from pinui.sdk.address import Address
 from pinui.sdk.checking import FOLDER_HINT, CarSink, CheckingSink, NotTrustless, ReadSink
 from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError
 from pinui.sdk.folders import FolderWriter
-from pinui.sdk.http import Head, Rejection, Request, SecretHeader, Sink
+from pinui.sdk.gateways import Gateway, gateways_of
+from pinui.sdk.http import Head, Rejection, Request, Sink
 from pinui.sdk.models import ClientConfig, Verification
-from pinui.sdk.secret import Secret
 from pinui.sdk.sinks import MemorySink
 from pinui.sdk.transport import Clock, Transport
 
@@ -37,16 +37,6 @@ class ReadResult:
     head: Head
     verification: Verification | None
     is_folder: bool = False
-
-
-@dataclass(slots=True)
-class _Gateway:
-    """One gateway, and what it turned out to be able to do."""
-
-    url: str
-    key: SecretHeader | None
-    gives_cars: bool = True
-    gives_blocks: bool = True
 
 
 @dataclass(slots=True)
@@ -73,17 +63,11 @@ class GatewayReader:
     config: ClientConfig
     transport: Transport
     clock: Clock
-    _gateways: list[_Gateway] = field(init=False)
+    _gateways: list[Gateway] = field(init=False)
     _fresh: dict[bytes, float] = field(init=False, default_factory=dict[bytes, float])
 
     def __post_init__(self) -> None:
-        key = self.config.gateway_key
-        first = self.config.gateway_url
-        urls = [url for url in (first, *self.config.gateways) if url]
-        self._gateways = [
-            _Gateway(url, SecretHeader("x-pinata-gateway-token", Secret(key), url) if key and url == first else None)
-            for url in urls
-        ]
+        self._gateways = gateways_of(self.config)
 
     def remember_pinned(self, cid: str) -> None:
         """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
@@ -114,8 +98,8 @@ class GatewayReader:
             outcome = await self._ask_each(job)
             if isinstance(outcome, ReadResult):
                 return outcome
-            if wait is None or not (isinstance(outcome, ProviderError) and _is_missing(outcome)):
-                raise outcome
+            if wait is None or not any(_is_missing(failure) for failure in outcome):
+                raise _most_telling(outcome)
             await self.transport.wait(wait)
         raise AssertionError("the last turn returns or raises")
 
@@ -134,11 +118,12 @@ class GatewayReader:
         for gateway in self._gateways:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
             with suppress(ProviderError, NetworkError, IntegrityError):  # it was only worth a try
-                if gateway.gives_cars and await self._read_car(gateway, address, sink, "&dag-scope=entity"):
+                if gateway.gives.cars and await self._read_car(gateway, address, sink, "&dag-scope=entity"):
                     return sink.listing if sink.is_folder else None
         return None
 
-    async def _ask_each(self, job: _Job) -> ReadResult | PinuiError:
+    async def _ask_each(self, job: _Job) -> ReadResult | list[PinuiError]:
+        """What the first gateway gave that could; or why each could not."""
         if not self._gateways:
             raise _no_gateway()
         failures: list[PinuiError] = []
@@ -152,10 +137,9 @@ class GatewayReader:
                     failures.append(error)
                 else:
                     raise
-        # A proven swap is worth more words than a gateway that has nothing.
-        return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
+        return failures
 
-    async def _read_from(self, gateway: _Gateway, job: _Job, *, retry: bool) -> ReadResult:
+    async def _read_from(self, gateway: Gateway, job: _Job, *, retry: bool) -> ReadResult:
         verify = self.config.verify != "off"
         if verify and (job.address.path or job.blocks_first) and _is_provable(job.cid):
             # Bytes below a path say nothing about the root's CID; only blocks do.
@@ -175,7 +159,7 @@ class GatewayReader:
             raise _mismatch(job.address)
         return await self._prove_or_doubt(gateway, job, head, check)
 
-    async def _prove_or_doubt(self, gateway: _Gateway, job: _Job, head: Head, check: CheckingSink) -> ReadResult:
+    async def _prove_or_doubt(self, gateway: Gateway, job: _Job, head: Head, check: CheckingSink) -> ReadResult:
         """The plain answer could not be recognised: it is read again as blocks, or left in doubt."""
         tried_already = job.address.path or not job.sink.can_start_anew
         if not tried_already and _is_provable(job.cid):
@@ -195,7 +179,7 @@ class GatewayReader:
             )
         return ReadResult(head, "unverifiable")
 
-    async def _read_listed_folder(self, gateway: _Gateway, job: _Job, head: Head) -> ReadResult:
+    async def _read_listed_folder(self, gateway: Gateway, job: _Job, head: Head) -> ReadResult:
         """The answer is a page about a folder: the folder itself comes as blocks, or not at all."""
         if job.folder is None:
             raise ContentError(f"{job.address} is a folder, not a file", hint=FOLDER_HINT)
@@ -209,35 +193,35 @@ class GatewayReader:
             hint="Use a trustless gateway, or name a file in it: CID/name.",
         )
 
-    async def _prove(self, gateway: _Gateway, job: _Job) -> ReadResult | None:
+    async def _prove(self, gateway: Gateway, job: _Job) -> ReadResult | None:
         """Read it again as blocks, each checked; None if the gateway gives none, or none today."""
         sink = CarSink(job.cid, job.address.path, job.sink, job.folder)
         head = None
         try:
-            if gateway.gives_cars:
+            if gateway.gives.cars:
                 head = await self._read_car(gateway, job.address, sink, transfer=job.transfer)
-            if head is None and gateway.gives_blocks and not job.address.path and not job.blocks_first:
+            if head is None and gateway.gives.blocks and not job.address.path and not job.blocks_first:
                 head = await self._read_blocks(gateway, job, sink)
         except (ProviderError, NetworkError) as error:
             job.failure = error
         job.content_is_gone = job.content_is_gone or sink.has_touched_the_content
         return None if head is None else ReadResult(head, "verified", sink.is_folder)
 
-    async def _plain(self, gateway: _Gateway, job: _Job, sink: Sink, *, retry: bool) -> Head:
+    async def _plain(self, gateway: Gateway, job: _Job, sink: Sink, *, retry: bool) -> Head:
         return await self._get(gateway, job.address.url(gateway.url), sink, transfer=job.transfer, retry=retry)
 
     async def _read_car(
-        self, gateway: _Gateway, address: Address, sink: CarSink, scope: str = "", *, transfer: bool = False
+        self, gateway: Gateway, address: Address, sink: CarSink, scope: str = "", *, transfer: bool = False
     ) -> Head | None:
         url = f"{address.url(gateway.url)}?format=car{scope}"
         head = await _if_supported(self._get(gateway, url, sink, transfer=transfer, accept=CAR_ACCEPT))
         if head is None:
-            gateway.gives_cars = False
+            gateway.gives.cars = False
             return None
         await sink.finish()
         return head
 
-    async def _read_blocks(self, gateway: _Gateway, job: _Job, sink: CarSink) -> Head | None:
+    async def _read_blocks(self, gateway: Gateway, job: _Job, sink: CarSink) -> Head | None:
         head: Head | None = None
         while (cid := (job.cid if head is None else sink.wanted)) is not None:
             if cid.hash_code == IDENTITY:
@@ -247,7 +231,7 @@ class GatewayReader:
                 url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
                 reply = await _if_supported(self._get(gateway, url, memory, accept=RAW_TYPE))
                 if reply is None:
-                    gateway.gives_blocks = False
+                    gateway.gives.blocks = False
                     return None
                 block = memory.data
             if head is None:
@@ -260,7 +244,7 @@ class GatewayReader:
 
     async def _get(
         self,
-        gateway: _Gateway,
+        gateway: Gateway,
         url: str,
         sink: Sink,
         *,
@@ -305,14 +289,19 @@ def is_listing(head: Head) -> bool:
     return "DirIndex" in head.headers.get("etag", "")
 
 
-def _is_missing(error: ProviderError) -> bool:
+def _is_missing(error: PinuiError) -> bool:
     """Whether the gateway doesn't have it; Pinata's says so with a code of its own, also for what is on its way."""
-    return error.status == 404 or error.reason == "ERR_ID:00006"
+    return isinstance(error, ProviderError) and (error.status == 404 or error.reason == "ERR_ID:00006")
+
+
+def _most_telling(failures: list[PinuiError]) -> PinuiError:
+    """A proven swap is worth more words than a gateway that has nothing."""
+    return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
 
 
 def _another_may_do_better(error: PinuiError) -> bool:
     if isinstance(error, ProviderError):
-        return _is_missing(error) or error.status in (408, 410, 425, 429, 451) or error.status >= 500
+        return _is_missing(error) or error.status in (401, 403, 408, 410, 425, 429, 451) or error.status >= 500
     return True
 
 

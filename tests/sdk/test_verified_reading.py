@@ -104,6 +104,14 @@ async def test_an_unknown_cut_is_unverifiable_and_no_error(reading: Setup, tmp_p
     assert gateway.asked == ["plain", "car", "raw", "plain"], "what a gateway can't do is asked for once"
 
 
+async def test_what_one_client_found_out_of_a_gateway_the_others_know(make_client: MakeClient) -> None:
+    gateway = FakeGateway(cut(LARGE, ODD))
+    async with serve(gateway) as (url, _seen):
+        for _ in range(2):
+            assert (await make_client(url, verify="try").download(gateway.content.cid)).verification == "unverifiable"
+    assert gateway.asked == ["plain", "car", "raw", "plain"]
+
+
 async def test_an_unknown_cut_is_an_error_where_proof_is_required(reading: Setup, tmp_path: Path) -> None:
     gateway = FakeGateway(cut(LARGE, ODD))
     client = await reading(gateway, verify="require")
@@ -254,7 +262,7 @@ async def test_an_honest_second_gateway_is_used(reading: Setup, tmp_path: Path, 
     assert await client.retrieve(content.cid) == {"hello": "world"}
 
 
-@pytest.mark.parametrize("status", [404, 429, 500, 503, 504])
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503, 504])
 async def test_the_next_gateway_is_asked_at_once(reading: Setup, clock: FakeClock, status: int) -> None:
     content = cut(SMALL, KUBO_V0)
     client = await reading(FakeGateway(content, status=status), FakeGateway(content))
@@ -271,7 +279,7 @@ async def test_the_next_gateway_is_asked_when_one_is_silent_or_gone(reading: Set
         async def __call__(self, request: Any) -> Any:
             await asyncio.Event().wait()
 
-    client = await reading(Silent(content), FakeGateway(content), timeout=Timeouts(idle=0.05))
+    client = await reading(Silent(content), FakeGateway(content), timeout=Timeouts(idle=0.3))
     assert await client.retrieve(content.cid) == {"hello": "world"}
 
 
@@ -297,10 +305,11 @@ async def test_when_all_fail_a_proven_lie_is_what_is_told(reading: Setup) -> Non
     assert caught.value.status == 404
 
 
-async def test_what_was_just_pinned_is_waited_for(reading: Setup, clock: FakeClock) -> None:
+@pytest.mark.parametrize("first", [None, 500, 403])
+async def test_what_was_just_pinned_is_waited_for(reading: Setup, clock: FakeClock, first: int | None) -> None:
     content = cut(SMALL, KUBO_V0)
     gateway = FakeGateway(content, status=404)
-    client = await reading(gateway)
+    client = await reading(*([] if first is None else [FakeGateway(content, status=first)]), gateway)
     provider = client.provider
     assert isinstance(provider, PinProvider)
     with pytest.raises(ProviderError):
