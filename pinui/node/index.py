@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,17 +115,23 @@ class PinQuery:
 class Index:
     """The index of one data folder."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, fill: Callable[[Index, sqlite3.Connection], None]) -> None:
+        """Open or make it; a new one is filled by `fill`, in the transaction that makes it."""
         self._path = path
         self._lock = threading.Lock()
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._writer = self._connect()
-        with self.writing() as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
-                for statement in SCHEMA.split(";"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+        try:
+            with self.writing() as connection:
+                if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+                    for statement in SCHEMA.split(";"):
+                        connection.execute(statement)
+                    fill(self, connection)
+                    connection.execute(f"PRAGMA user_version = {VERSION}")
+        except BaseException:
+            self._writer.close()
+            raise
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
@@ -139,6 +145,13 @@ class Index:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    def is_sound(self) -> bool:
+        """Whether every page can be read; takes a second for each gigabyte or so of index."""
+        try:
+            return self._writer.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+        except sqlite3.DatabaseError:
+            return False
 
     def insert(self, connection: sqlite3.Connection, pin: Pin, places: dict[bytes, tuple[int, int]]) -> None:
         """Put a pin and its blocks in, within `writing`."""

@@ -5,14 +5,29 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Generator
 from pathlib import Path
 
-__all__ = ["FolderLock"]
+__all__ = ["FolderLock", "alone_in"]
 
 try:
     import fcntl
 except ImportError:  # Windows: a file that is open can't be removed there, which is all that is needed
     fcntl = None
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Generator[None]:
+    """Wait until no other process is in here; Windows does without."""
+    if fcntl is None:
+        yield
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 class FolderLock:

@@ -6,7 +6,8 @@
     token, port       what processes that share the folder agree on
 
 A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
-takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR can't be.
+takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR can't be. An index
+that is damaged or gone is made anew from the CARs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
 from pinui.node.index import Index, Pin
-from pinui.node.lock import FolderLock
+from pinui.node.lock import FolderLock, alone_in
+from pinui.node.recovery import open_index
 
 __all__ = ["BlockReader", "NewPin", "PinStore"]
 
@@ -70,10 +72,12 @@ class PinStore:
         self._turn = threading.Lock()
         self._lock = FolderLock.take(self._drafts)
         try:
-            self._index = Index(folder / "index.db")
+            left = self._lock.left_over()
+            with alone_in(folder):
+                self._index = open_index(folder / "index.db", self._pins, suspect=bool(left))
             with contextlib.suppress(OSError):
                 (folder / "index.db").chmod(0o600)
-            self._clean_up()
+            self._clean_up(left)
         except BaseException:
             self._lock.release()
             raise
@@ -162,12 +166,11 @@ class PinStore:
         finally:
             reader.close()
 
-    def _clean_up(self) -> None:
+    def _clean_up(self, left: list[Path]) -> None:
         """Remove what crashed processes left: drafts, and CARs without a row.
 
         Only if one has crashed: the list of all pins is long, and every start would pay for it.
         """
-        left = self._lock.left_over()
         if not left:
             return
         with self._index.writing() as connection:
