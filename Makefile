@@ -12,7 +12,7 @@ PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,
 MEASURED := tests/unit tests/sdk tests/contract tests/node
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format bench faults screenshots lock clean
+.PHONY: help setup run test test-slow lint format kubo bench faults screenshots lock clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,17 @@ lint: $(READY)  ## Check style, types and the arrows between rooms
 format: $(READY)  ## Put the code in house style
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
+
+KUBO_VERSION := 0.41.0
+KUBO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pinui/kubo-$(KUBO_VERSION)/ipfs
+kubo: $(KUBO)  ## Build Kubo, which the tests compare with (needs Go and a few minutes)
+
+# A module that requires it, since `go install` of a version wants the list of all versions, which not every mirror has.
+$(KUBO):
+	@mkdir -p $(@D)
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && go mod init kubo && \
+	  go mod edit -require=github.com/ipfs/kubo@v$(KUBO_VERSION) && \
+	  CGO_ENABLED=0 GOFLAGS='-mod=mod -buildvcs=false' go build -o ipfs github.com/ipfs/kubo/cmd/ipfs && mv ipfs $@
 
 bench: $(READY)  ## Measure speed and memory beside peers, as ratios
 	$(BIN)/python -m tests.bench $(ARGS)

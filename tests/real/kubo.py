@@ -1,0 +1,46 @@
+"""Kubo, the reference implementation of IPFS: a program of the machine, on a repository of its own, offline."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+__all__ = ["VERSION", "Kubo", "find_kubo"]
+
+VERSION = "0.41.0"
+# Where `make kubo` puts it.
+BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pinui" / f"kubo-{VERSION}" / "ipfs"
+# Read before a test's own environment, which has nothing of pinui's, takes over.
+NAMED = os.environ.get("PINUI_TEST_KUBO")
+
+
+def find_kubo() -> str:
+    """The program; where there is none, the test is skipped."""
+    found = NAMED or shutil.which("ipfs") or (str(BUILT) if BUILT.exists() else None)
+    if found is None:
+        pytest.skip("Kubo is not here: `make kubo` builds it (with Go), or name an `ipfs` in PINUI_TEST_KUBO")
+    return found
+
+
+class Kubo:
+    """A repository; every call is `ipfs …` on it, without a network."""
+
+    def __init__(self, program: str, repository: Path) -> None:
+        self.program = program
+        self.environment = os.environ | {"IPFS_PATH": str(repository), "IPFS_TELEMETRY": "off"}
+        self("init", "--profile=test")
+
+    def __call__(self, *arguments: str) -> bytes:
+        """What a command writes to its output."""
+        command = [self.program, "--offline", *arguments]
+        done = subprocess.run(command, env=self.environment, capture_output=True, timeout=120)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout
+
+    def add(self, path: Path, *options: str) -> str:
+        """The CID of a file or folder, which the repository then holds unless `--only-hash` is given."""
+        return self("add", "-Q", "-r", "-H", *options, str(path)).decode().strip()

@@ -1,0 +1,227 @@
+"""The reference implementation agrees: the same CIDs for the same bytes, and archives that go both ways."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pinui import Client
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.exporter import list_folder, load, read_file, resolve
+from pinui.ipfs.folders import FolderBuilder
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, Importer, ImportProfile
+from pinui.ipfs.unixfs import Shard
+from pinui.ipfs.verifier import CarVerifier, FileBytes, FileEnd
+from pinui.node import Node
+from tests.real.kubo import Kubo, find_kubo
+from tests.unit.vectors import Store
+
+pytestmark = pytest.mark.real
+
+CHUNK = 256 * 1024
+OPTIONS = {
+    KUBO_V0: ("--cid-version=0",),
+    KUBO_V1: ("--cid-version=1",),
+    UNIXFS_2025: ("--cid-version=1", "--chunker=size-1048576", "--max-file-links=1024"),
+}
+NAMES = (
+    "a.txt",
+    "B.txt",
+    "b.txt",
+    "ä",
+    "z\u0308",
+    "日本語.md",
+    "🌨 snow",
+    ".hidden",
+    "%41 +&=?#.txt",
+    "-n",
+    "sub/x",
+    "sub/y/z",
+)
+
+
+@pytest.fixture
+def kubo(tmp_path: Path) -> Kubo:
+    return Kubo(find_kubo(), tmp_path / "kubo")
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[Node]:
+    node = Node(tmp_path / "node")
+    node.start()
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> dict[str, bytes]:
+    """Files with names of every kind, below `tmp_path/tree`."""
+    files = {name: name.encode() * (number * 20_000) for number, name in enumerate(NAMES)}
+    write(tmp_path / "tree", files)
+    return files
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def imported(data: bytes, profile: ImportProfile) -> tuple[Cid, int]:
+    importer = Importer(profile)
+    importer.feed(data)
+    _, cid, size = importer.finish()
+    return cid, size
+
+
+def pin(node: Node, files: Iterable[tuple[str, bytes]], version: int) -> str:
+    parts: list = [("pinataOptions", (None, f'{{"cidVersion": {version}}}')), *(("file", file) for file in files)]
+    headers = {"Authorization": f"Bearer {node.token}"}
+    answer = httpx.post(f"{node.api_url}/pinning/pinFileToIPFS", files=parts, headers=headers, trust_env=False)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["IpfsHash"]
+
+
+@pytest.mark.parametrize("profile", OPTIONS, ids=lambda profile: profile.name)
+def test_files_have_the_same_cids_at_every_edge_of_a_chunk(kubo: Kubo, tmp_path: Path, profile: ImportProfile) -> None:
+    chunk = profile.chunk_size
+    for size in (0, 1, 1000, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk - 1, 10_000_000):
+        (tmp_path / "file").write_bytes(data := random.Random(size).randbytes(size))
+        assert str(imported(data, profile)[0]) == kubo.add(tmp_path / "file", "--only-hash", *OPTIONS[profile]), size
+
+
+@pytest.mark.parametrize("profile", OPTIONS, ids=lambda profile: profile.name)
+@pytest.mark.parametrize("above", [0, 1])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_trees_are_full_before_the_next_level_begins(
+    kubo: Kubo, tmp_path: Path, profile: ImportProfile, above: int, levels: int
+) -> None:
+    if levels == 2 and profile.links > 174:
+        profile = replace(profile, links=174)  # a million leaves show no more than thirty thousand
+    size = 64 * (profile.links**levels + above)
+    (tmp_path / "file").write_bytes(data := random.Random(size).randbytes(size))
+    options = (*OPTIONS[KUBO_V1 if profile.cid_version else KUBO_V0], f"--max-file-links={profile.links}")
+    expected = kubo.add(tmp_path / "file", "--only-hash", *options, "--chunker=size-64")
+    assert str(imported(data, replace(profile, chunk_size=64))[0]) == expected
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_folders_have_the_same_cids_whatever_the_names(
+    kubo: Kubo, node: Node, tmp_path: Path, tree: dict[str, bytes], version: int
+) -> None:
+    expected = kubo.add(tmp_path / "tree", "--only-hash", f"--cid-version={version}")
+    assert pin(node, ((f"tree/{name}", data) for name, data in tree.items()), version) == expected
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_folder_is_refused_from_where_kubo_splits_it(kubo: Kubo, tmp_path: Path, version: int) -> None:
+    """Up to a quarter of a megabyte of names and CIDs; the last size before it still has Kubo's CID."""
+    profile = (KUBO_V0, KUBO_V1)[version]
+    cid, size = imported(b"", profile)
+    entry = 100 + len(bytes(cid))
+    count = CHUNK // entry
+    files = {f"{number:0100}": b"" for number in range(count)}
+    write(tmp_path / "tree", files)
+    builder = FolderBuilder(version)
+    for name in files:
+        builder.add(name, cid, size)
+    assert str(builder.finish()[1]) == kubo.add(tmp_path / "tree", "--only-hash", f"--cid-version={version}")
+    write(tmp_path / "tree", {f"{count:0100}": b""})
+    builder.add(f"{count:0100}", cid, size)
+    with pytest.raises(ValueError, match="too large for one block"):
+        builder.finish()
+    root = kubo.add(tmp_path / "tree", f"--cid-version={version}")
+    store, _, _ = Store.from_car(kubo("dag", "export", root), 65536)
+    assert isinstance(load(Cid.parse(root), store), Shard)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_kubo_imports_the_cars_of_the_data_folder(
+    kubo: Kubo, node: Node, tmp_path: Path, tree: dict[str, bytes], version: int
+) -> None:
+    data = random.Random(version).randbytes(5 * CHUNK + 17)
+    file = pin(node, [("file.bin", data + bytes(3 * CHUNK))], version)
+    folder = pin(node, ((f"tree/{name}", content) for name, content in tree.items()), version)
+    kubo("dag", "import", *(str(path) for path in (node.data_dir / "pins").iterdir()))
+    assert kubo("cat", file) == data + bytes(3 * CHUNK)
+    kubo("get", folder, "-o", str(tmp_path / "got"))
+    assert {name: (tmp_path / "got" / name).read_bytes() for name in tree} == tree
+    assert set(kubo("pin", "ls", "--type=recursive", "-q").decode().split()) >= {file, folder}
+    served = tmp_path / "served.car"
+    for query in ("?format=car", "?format=car&car-dups=n"):
+        served.write_bytes(httpx.get(f"{node.gateway_url}/{folder}{query}", trust_env=False).content)
+        assert (
+            json.loads(kubo("dag", "import", "--enc=json", str(served)).splitlines()[0])["Root"]["Cid"]["/"] == folder
+        )
+
+
+def sharded(kubo: Kubo, folder: Path) -> tuple[str, dict[str, bytes]]:
+    """A folder in Kubo's repository that is spread over several levels of blocks."""
+    files = {f"file {number} ✓.txt": f"{number}\n".encode() * number for number in range(700)}
+    write(folder, files)
+    kubo("config", "Import.UnixFSHAMTDirectorySizeThreshold", "1KiB")
+    return kubo.add(folder, "--cid-version=1"), files
+
+
+def test_cars_that_kubo_wrote_are_read(kubo: Kubo, tmp_path: Path, tree: dict[str, bytes]) -> None:
+    for version in (0, 1):
+        root = kubo.add(tmp_path / "tree", f"--cid-version={version}")
+        assert proven(root, kubo("dag", "export", root)) == tree
+    root, files = sharded(kubo, tmp_path / "many")
+    archive = kubo("dag", "export", root)
+    assert proven(root, archive) == files
+    store, roots, _ = Store.from_car(archive, 65536)
+    assert [str(cid) for cid in roots] == [root]
+    assert {entry.name for entry in list_folder(roots[0], store)} == set(files)
+    for name, data in files.items():
+        cid = resolve(roots[0], (name,), store)
+        assert cid is not None
+        assert b"".join(read_file(cid, store)) == data
+
+
+def proven(root: str, archive: bytes) -> dict[str, bytes]:
+    """The files in an archive of which Kubo wrote each block once."""
+    verifier = CarVerifier(Cid.parse(root), repeats=False)
+    files: dict[str, bytes] = {}
+    content = b""
+    for event in (*verifier.feed(archive), *verifier.finish()):
+        if isinstance(event, FileBytes):
+            content += event.data
+        elif isinstance(event, FileEnd):
+            files["/".join(event.path)], content = content, b""
+    return files
+
+
+def test_the_sdk_proves_what_kubos_gateway_sends(kubo: Kubo, tmp_path: Path) -> None:
+    root, files = sharded(kubo, tmp_path / "many")
+    (tmp_path / "big").write_bytes(data := random.Random(5).randbytes(30 * CHUNK) + bytes(20 * CHUNK))
+    big = kubo.add(tmp_path / "big")
+    kubo("config", "Addresses.Gateway", "/ip4/127.0.0.1/tcp/0")
+    command = [kubo.program, "daemon", "--offline"]
+    with subprocess.Popen(command, env=kubo.environment, stdout=subprocess.PIPE, text=True) as daemon:
+        try:
+            assert daemon.stdout is not None
+            line = next(line for line in daemon.stdout if "ateway server listening on" in line)
+            port = line.strip().rpartition("/")[2]
+            asyncio.run(download(f"http://127.0.0.1:{port}/ipfs", {root: files, big: {"": data}}, tmp_path / "got"))
+        finally:
+            daemon.terminate()
+            daemon.stdout.read()  # what it still says, or it would wait for a reader
+
+
+async def download(gateway: str, expected: dict[str, dict[str, bytes]], folder: Path) -> None:
+    folder.mkdir()
+    config = {"pin_api_url": "http://127.0.0.1:9", "provider_token": "none", "verify": "require"}
+    async with await Client.init(provider="pinning", gateway_url=gateway, **config) as client:
+        for cid, files in expected.items():
+            assert await client.download(cid, to=folder / cid) == folder / cid
+            for name, data in files.items():
+                assert (folder / cid / name).read_bytes() == data
