@@ -9,6 +9,7 @@ from pinui.workspace.credentials import expiry
 from pinui.workspace.errors import NoToken, WorkspaceError
 from pinui.workspace.paths import private_folder
 from pinui.workspace.profiles import ENVIRONMENT
+from pinui.workspace.sentences import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +71,8 @@ class Connection:
             try:
                 config = ClientConfig(provider="pinning", **settings)
             except ValueError as error:
-                raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {error}.") from error
+                reason = str(error).replace("provider_token", "its token")
+                raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {finished(reason)}") from error
             client = await stack.enter_async_context(await Client.init(config))
             return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at)
         raise AssertionError  # the stack swallows nothing

@@ -78,13 +78,13 @@ class OSKeyring:
         return await self._call(look, self._read_seconds)
 
     async def _call(self, work: Callable[[Any], T], seconds: float) -> T:
-        if self._unanswered is not None and not self._unanswered.is_set():
-            raise KeyringTrouble(  # another thread would hang in the same place
-                "The keyring has not answered an earlier question yet; it may be waiting for you to unlock it."
-            )
         answered = threading.Event()
         try:
             async with asyncio.timeout(seconds), self._turn:
+                if self._unanswered is not None and not self._unanswered.is_set():
+                    raise KeyringTrouble(  # another thread would hang in the same place
+                        "The keyring has not answered an earlier question yet; it may be waiting for you to unlock it."
+                    )
                 self._unanswered = None
                 try:
                     return await _in_daemon(work, answered)

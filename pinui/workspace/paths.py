@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["Paths", "private_folder", "write_private"]
+from pinui.workspace.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["Paths", "changing", "private_folder", "write_private"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,12 @@ class Paths:
         if chosen is not None:
             chosen = chosen.absolute()
             return cls(chosen / "config.toml", chosen / "history.db", chosen / "node", chosen)
-        config, data = _platform_folders()
+        try:
+            config, data = _platform_folders()
+        except RuntimeError:  # no HOME, and an account that the system does not know
+            raise WorkspaceError(
+                "There is no home folder to keep things in.", hint="Set PINUI_HOME to a folder for pinui."
+            ) from None
         return cls(config / "config.toml", data / "history.db", data / "node")
 
     @property
@@ -61,6 +73,25 @@ def private_folder(folder: Path) -> None:
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     for parent in reversed(missing):
         parent.mkdir(mode=0o700, exist_ok=True)
+
+
+@contextmanager
+def changing(path: Path) -> Generator[None]:
+    """Keep other processes from changing a file until this one has: what they changed meanwhile would be lost."""
+    folder = path.resolve().parent
+    private_folder(folder)
+    try:
+        import fcntl
+    except ImportError:  # Windows, where a folder cannot be locked: the last one wins there
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network disks lock no folders
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pinui.sdk.urls import check_base_url
 from pinui.workspace.errors import ConfigError, UnknownProfile, WorkspaceError
 from pinui.workspace.models import Profile
-from pinui.workspace.paths import write_private
+from pinui.workspace.paths import changing, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -138,7 +138,7 @@ class Profiles:
             self.get(name)
 
         def change(document: Any) -> None:
-            document["profiles"].pop(name)
+            document.get("profiles", {}).pop(name, None)
             if document.get("profile") == name and name not in BUILT_IN:
                 document["profile"] = LOCAL.name
 
@@ -226,20 +226,21 @@ class Profiles:
 
     def _change(self, change: Callable[[Any], None]) -> None:
         """Read anew, change, write: what another process wrote meanwhile and what the user wrote by hand stays."""
-        text = self._text()
-        _parse(self.path, text)
-        self._own()  # a file that says nonsense is for its owner to mend, not for us to write into
         import tomlkit  # keeps comments and order; only writing needs it
 
-        document = tomlkit.parse(text)
-        change(document)
-        changed = tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType] – tomlkit's own signature
-        _parse(self.path, changed)
-        if changed != text:
-            try:
-                write_private(self.path, changed)
-            except OSError as error:
-                raise ConfigError(f"{self.path} cannot be written: {error.strerror}.") from error
+        try:
+            with changing(self.path):
+                text = self._text()
+                _parse(self.path, text)
+                self._own()  # a file that says nonsense is for its owner to mend, not for us to write into
+                document = tomlkit.parse(text)
+                change(document)
+                changed = tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType] – tomlkit's own signature
+                _parse(self.path, changed)
+                if changed != text:
+                    write_private(self.path, changed)
+        except OSError as error:
+            raise ConfigError(f"{self.path} cannot be written: {error.strerror}.") from error
 
 
 def overridden(profile: Profile, environment: Mapping[str, str]) -> Profile:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["sentence_for"]
+__all__ = ["finished", "sentence_for"]
 
 
 def sentence_for(error: BaseException) -> tuple[str, str | None]:
@@ -11,10 +11,11 @@ def sentence_for(error: BaseException) -> tuple[str, str | None]:
     status: int | None = getattr(error, "status", None)
     if isinstance(error, OSError) and status is None and error.strerror:
         name = f"{error.filename}: " if error.filename else ""
-        return _finished(f"{name}{error.strerror}"), hint
+        return finished(f"{name}{error.strerror}"), hint
     words = " ".join(str(error).split())
-    return _finished(words or f"Something went wrong ({type(error).__name__})"), hint
+    return finished(words or f"Something went wrong ({type(error).__name__})"), hint
 
 
-def _finished(words: str) -> str:
+def finished(words: str) -> str:
+    """The words with a full stop, if they have no end of their own."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.workspace.connection import Connection
 from pinui.workspace.credentials import Credentials, ending
+from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.models import Credential, Status, TestResult, Totals
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.sentences import sentence_for
@@ -130,6 +131,16 @@ class Session:
                     self._set_status("failed", sentence_for(error)[0])
                     raise
             return self._connection
+
+    async def _ready_to_read(self) -> Client:
+        """The client of a profile that content can be read with."""
+        connection = await self._connected()
+        if not connection.gateway_url and not self.profile.gateways:
+            hint = "Set PINUI_GATEWAY_URL."
+            if self.profile.name != ENVIRONMENT:
+                hint = f"Give it one with `pinui profile add {self.profile.name} --gateway-url URL`."
+            raise WorkspaceError(f"The profile “{self.profile.name}” has no gateway to read from.", hint=hint)
+        return connection.client
 
     async def _disconnect(self) -> None:
         async with self._connecting:

@@ -73,7 +73,7 @@ class Workspace(Session):
 
     async def retrieve(self, address: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document."""
-        client = await self.connect()
+        client = await self._ready_to_read()
         return await self._call(client.retrieve(address, on_verdict=on_verdict))
 
     # Files
@@ -98,6 +98,8 @@ class Workspace(Session):
         on_verdict: OnVerdict | None = None,
     ) -> Path:
         """Write what an address names to a file or folder, which appears when it is whole."""
+        from pinui.sdk.errors import PinuiError
+
         if await asyncio.to_thread(to.is_dir):
             to = to / await self.name_for(address)
             if await asyncio.to_thread(to.is_dir):
@@ -105,8 +107,15 @@ class Workspace(Session):
                 raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
         if not overwrite and await asyncio.to_thread(to.exists):
             raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
-        client = await self.connect()
-        return await self._call(client.download(address, to=to, on_progress=on_progress, on_verdict=on_verdict))
+        client = await self._ready_to_read()
+        target = await asyncio.to_thread(_followed, to)
+        try:
+            await self._call(client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict))
+        except OSError as error:
+            if isinstance(error, PinuiError):
+                raise
+            raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
+        return to
 
     async def pour(
         self,
@@ -117,7 +126,7 @@ class Workspace(Session):
         on_verdict: OnVerdict | None = None,
     ) -> None:
         """Write what an address names into an open file, such as a pipe, as it arrives."""
-        provider: Any = (await self.connect()).provider
+        provider: Any = (await self._ready_to_read()).provider
         await self._call(provider.pour(address, into, on_progress=on_progress, on_verdict=on_verdict))
 
     async def name_for(self, address: str) -> str:
@@ -133,7 +142,7 @@ class Workspace(Session):
         """The beginning of some content, or what a directory holds."""
         from pinui.ipfs.cid import RAW
 
-        client = await self.connect()
+        client = await self._ready_to_read()
         peek = getattr(client.provider, "peek", None)
         if peek is None:
             raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
@@ -166,7 +175,7 @@ class Workspace(Session):
         from pinui.ipfs.jsontext import utf16_length
         from pinui.sdk.address import Address
 
-        client = await self.connect()
+        client = await self._ready_to_read()
         verdicts: list[Verification | None] = []
         message = await self._call(client.receive(address, on_verdict=verdicts.append))
         cid = str(Address.parse(address))
@@ -208,7 +217,7 @@ class Workspace(Session):
 
     # Checking
 
-    async def verify(self, address: str, folder: Path) -> Verification | None:
+    async def verify(self, address: str, folder: Path, *, on_progress: Progress | None = None) -> Verification | None:
         """Read some content back and check it; a proven mismatch is an `IntegrityError`. `folder` is for what is read.
 
         The verdict is noted in the history.
@@ -216,12 +225,12 @@ class Workspace(Session):
         from pinui.sdk.address import Address
         from pinui.sdk.errors import IntegrityError
 
-        client = await self.connect()
+        client = await self._ready_to_read()
         verdicts: list[Verification | None] = []
         canonical = Address.parse(address)
         to = folder / f"verify-{canonical.cid}"
         try:
-            await self._call(client.download(address, to=to, on_verdict=verdicts.append))
+            await self._call(client.download(address, to=to, on_progress=on_progress, on_verdict=verdicts.append))
         except IntegrityError:
             await self.history.set_verification(canonical.cid, self.profile.name, "mismatch")
             raise
@@ -283,6 +292,11 @@ async def _json_text(value: Any) -> str:
     from pinui.sdk.pin_provider import json_text
 
     return await asyncio.to_thread(json_text, value)
+
+
+def _followed(path: Path) -> Path:
+    """What a link points to: the link itself stays."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def _document(record: ClientRecord[Any]) -> Any:

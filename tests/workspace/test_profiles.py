@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -212,3 +213,28 @@ class TestEnvironment:
         assert Paths.find().history.parent == Path(folders.user_data_dir)
         monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))
         assert Paths.find().config.parent == Path(folders.user_config_dir)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot lock a folder")
+def test_changes_at_the_same_time_are_all_kept(config: Path) -> None:
+    def change(writer: int) -> None:
+        for number in range(10):
+            Profiles(config).set_setting(f"setting-{writer}-{number}", number)
+
+    with ThreadPoolExecutor(4) as writers:
+        list(writers.map(change, range(4)))
+    profiles = Profiles(config)
+    kept = [profiles.setting(f"setting-{writer}-{number}") for writer in range(4) for number in range(10)]
+    assert kept == list(range(10)) * 4
+
+
+def test_without_a_home_folder_what_to_do_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_path: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("PINUI_HOME")
+    monkeypatch.setattr(Path, "expanduser", unknown)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(WorkspaceError, match="no home folder") as caught:
+        Paths.find()
+    assert "PINUI_HOME" in (caught.value.hint or "")

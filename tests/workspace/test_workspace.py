@@ -137,6 +137,18 @@ async def test_with_a_history_that_cannot_be_written_nothing_is_sent(workspace: 
     assert totals.pins == 0
 
 
+async def test_with_a_history_in_a_folder_that_is_read_only_nothing_is_sent(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await workspace.store(1)
+    monkeypatch.setattr("pinui.workspace.history.store.os.access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(HistoryError, match="its folder is read-only"):
+        await workspace.store(2)
+    totals = await workspace.totals()
+    assert totals is not None
+    assert totals.pins == 1
+
+
 async def test_a_disk_that_fills_up_meanwhile_gives_the_cid_with_the_error(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,7 +88,7 @@ class History:
 
     async def check(self) -> None:
         """Open the file, if it is not open: `HistoryError` says that nothing could be written to it."""
-        await self._do(lambda file: file.connection)
+        await self._do(HistoryFile.check)
 
     async def add(self, entry: Entry, data: str | None) -> Entry:
         """Write a row for good, even if the caller is cancelled meanwhile."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import HistoryError
@@ -113,6 +114,13 @@ class HistoryFile:
         return self._all("SELECT count(*) FROM entries WHERE cid = ? AND profile = ?", [cid, profile])[0][0]
 
     # Writing
+
+    def check(self) -> None:
+        """Find out whether a row could be written: SQLite itself would tell only when it writes."""
+        if self.connection and not os.access(self.path.parent, os.W_OK):  # it needs a journal beside the file
+            raise HistoryError(
+                f"{self.path} cannot be written: its folder is read-only.", hint="PINUI_HOME moves it elsewhere."
+            )
 
     def add(self, entry: Entry, data: str | None) -> Entry:
         """Write a row for good: it is on the disk when this returns. A sent one is pinned, so no longer revoked."""
