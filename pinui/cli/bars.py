@@ -6,11 +6,11 @@ import shutil
 import time
 from typing import IO, TYPE_CHECKING
 
-from pinui.cli.figures import size_text, time_text
+from pinui.cli.figures import fitted, size_text, time_text, width_of
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
-    from pinui.workspace.transfers import Transfer
+    from pinui.workspace.transfers import Progress, Transfer
 
 __all__ = ["Bars", "bar_line"]
 
@@ -39,6 +39,21 @@ class Bars:
         if changed or time.monotonic() - self._drawn >= REDRAW_SECONDS:
             self.clear()
             self.draw()
+
+    def watch(self, title: str) -> Progress:
+        """A bar for something that is no transfer of the queue: call the result with how far it is."""
+        from pinui.workspace.transfers import Rate, Transfer
+
+        watched, rate = Transfer(0, "download", title, "running"), Rate()
+
+        def note(done: int, total: int | None, /) -> None:
+            watched.started = watched.started or time.time()
+            watched.done, watched.total = done, total
+            rate.add(done, time.monotonic())
+            watched.rate, watched.remaining = rate.value, rate.remaining(done, total)
+            self.show([watched])
+
+        return note
 
     def draw(self) -> None:
         """Draw the lines below the cursor."""
@@ -85,5 +100,5 @@ def bar_line(transfer: Transfer, width: int) -> str:
     title = clean_line(transfer.title)
     if room < 8:  # a narrow terminal keeps the figures
         return figures[:width]
-    title = title if len(title) <= room else f"{title[: room - 1]}…"
-    return f"{title:<{room}}  {bar}{figures}"
+    title = fitted(title, room)
+    return f"{title}{' ' * (room - width_of(title))}  {bar}{figures}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
+from pinui.cli.stdin import read_cids
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,10 +24,12 @@ def cid(options: Namespace, console: Console) -> int:
     """Print the CID that each path would get, for each common way to cut files into blocks. Nothing is sent."""
     from pinui.sdk.errors import PinuiError
 
+    if options.paths.count("-") > 1:
+        raise UsageError("There is only one stdin.")
     failed = 0
     for path in options.paths:
         try:
-            size, cids = _cids(path)
+            size, cids = _cids(path, console)
         except (OSError, PinuiError) as error:
             console.report(error, about=path)
             failed += 1
@@ -39,13 +42,15 @@ def cid(options: Namespace, console: Console) -> int:
     return 1 if failed else 0
 
 
-def _cids(path: str) -> tuple[int, dict[str, str]]:
+def _cids(path: str, console: Console) -> tuple[int, dict[str, str]]:
     """The size of a file, a folder or stdin, and its CIDs by the name of the profile; read once."""
     from pinui.ipfs.importer import PROFILES
     from pinui.sdk.prediction import UploadPrediction
     from pinui.sdk.sources import PIECE, open_source
 
     source = open_source(sys.stdin.buffer if path == "-" else Path(path))
+    progressed = console.bars().watch(path)
+    done = 0
     try:
         predictions = {profile.name: UploadPrediction(source, profile) for profile in PROFILES}
         for part in source.parts:
@@ -53,10 +58,13 @@ def _cids(path: str) -> tuple[int, dict[str, str]]:
                 while piece := file.read(PIECE):
                     for prediction in predictions.values():
                         prediction.feed(piece)
+                    done += len(piece)
+                    progressed(done, source.size)
             for prediction in predictions.values():
                 prediction.end_of(part)
     finally:
         source.close()
+        console.end_bars()
     return source.size, {name: str(found) for name, prediction in predictions.items() if (found := prediction.cid())}
 
 
@@ -64,7 +72,7 @@ def verify(options: Namespace, console: Console) -> int:
     """Read every CID back and say whether its bytes are what it names."""
     if options.all == bool(options.cids):
         raise UsageError("Say what to check.", hint="CIDs, - for one a line on stdin, or --all.")
-    cids = [] if options.all else _read_cids(options.cids)
+    cids = [] if options.all else read_cids(options.cids, whole=False)
     failed, checked = run(options, console, lambda workspace: _verify_all(workspace, console, cids))
     if checked > 1:
         console.say(f"{checked} checked, {failed} failed.")
@@ -73,26 +81,22 @@ def verify(options: Namespace, console: Console) -> int:
     return 1 if failed else 0
 
 
-def _read_cids(given: list[str]) -> list[str]:
-    from pinui.cli.revoke import read_cids
-
-    return read_cids(given)
-
-
 async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -> tuple[int, int]:
-    from pinui.sdk.errors import PinuiError
+    from pinui.sdk.errors import IntegrityError, PinuiError
 
     await workspace.connect()
     failed = 0
     wanted = cids or await workspace.pinned_cids()
     with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
         for one in wanted:
+            verdict: str | None = "mismatch"
             try:
-                verdict = await workspace.verify(one, Path(folder))
+                verdict = await workspace.verify(one, Path(folder), on_progress=console.bars().watch(one))
             except PinuiError as error:
                 console.report(error, about=one)
                 failed += 1
-                continue
+                if not isinstance(error, IntegrityError):  # what could not be read has no verdict
+                    continue
             if console.as_json:
                 console.out_json({"cid": one, "verification": verdict})
             else:

@@ -24,7 +24,8 @@ class Console:
         self.debug = debug
         self.data_on_terminal = sys.stdout.isatty()
         self.told_on_terminal = sys.stderr.isatty()
-        self.colours = self.data_on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._is_dumb = os.environ.get("TERM") == "dumb"  # it knows no escape codes
+        self.colours = self.data_on_terminal and not os.environ.get("NO_COLOR") and not self._is_dumb
         self._bars: Bars | None = None
         # Pipes carry UTF-8 and the user's own file names as they are; a terminal gets what it can show.
         _set_up(sys.stdout, "replace" if self.data_on_terminal else "surrogateescape")
@@ -54,6 +55,11 @@ class Console:
         if self.told_on_terminal:
             self.say(text)
 
+    def hint_unverifiable(self, verdict: str | None) -> None:
+        """What a person should know of content that came without proof."""
+        if verdict == "unverifiable":
+            self.hint("The gateway gave no proof that these are the bytes that the CID names.")
+
     def fail(self, sentence: str, hint: str | None = None) -> None:
         """What went wrong, and what to do."""
         self.say(f"pinui: {sentence}")
@@ -81,11 +87,11 @@ class Console:
         return answer.strip().lower() in ("y", "yes")
 
     def bars(self) -> Bars:
-        """Progress bars on stderr, where that is a terminal."""
+        """Progress bars on stderr, where that is a terminal that can go back to a line."""
         from pinui.cli.bars import Bars
 
         if self._bars is None:
-            self._bars = Bars(sys.stderr if self.told_on_terminal else None)
+            self._bars = Bars(sys.stderr if self.told_on_terminal and not self._is_dumb else None)
         return self._bars
 
     def end_bars(self) -> None:

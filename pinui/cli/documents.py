@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
+from pinui.cli.grammar import QUOTES
 from pinui.cli.rows import entry_object
-from pinui.cli.running import read_argument, run
+from pinui.cli.running import run
+from pinui.cli.stdin import read_argument, read_cid, typed_bytes
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from pinui.cli.console import Console
+    from pinui.sdk.models import Verification
 
 __all__ = ["retrieve", "store"]
 
@@ -30,9 +33,16 @@ def store(options: Namespace, console: Console) -> int:
 
 
 def retrieve(options: Namespace, console: Console) -> int:
-    """Print a JSON document: on one line for a pipe, indented for a person."""
-    document = run(options, console, lambda workspace: workspace.retrieve(options.cid))
-    if console.data_on_terminal and not console.as_json:
+    """Print a JSON document: on one line for a pipe, indented for a person; with --json, the verdict beside it."""
+    address = read_cid(options.cid)
+    verdicts: list[Verification | None] = []
+    document = run(options, console, lambda workspace: workspace.retrieve(address, on_verdict=verdicts.append))
+    verdict = verdicts[-1] if verdicts else None
+    if console.as_json:
+        from pinui.sdk.address import Address
+
+        console.out_json({"cid": str(Address.parse(address)), "data": document, "verification": verdict})
+    elif console.data_on_terminal:
         console.out(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         from pinui.ipfs.jsontext import NotJSON, stringify
@@ -41,6 +51,7 @@ def retrieve(options: Namespace, console: Console) -> int:
             console.out(stringify(document))
         except NotJSON:  # somebody else's integers may be larger than JavaScript's
             console.out(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    console.hint_unverifiable(verdict)
     return 0
 
 
@@ -51,11 +62,11 @@ def _read_document(given: str) -> Any:
         raise VerbError("There is no JSON to store.", hint="""Try: pinui store '{"hello":"world"}'""")
     data = read_argument(given, "JSON")
     try:
-        return parse(given if data is None else data)
+        return parse(typed_bytes(given) if data is None else data)
     except NotJSON as error:
         hint = None
         if data is None:
-            hint = """Put single quotes around JSON in a shell: pinui store '{"hello":"world"}'"""
+            hint = QUOTES
             if len(given) < 4096 and "\0" not in given and Path(given).is_file():
                 hint = f"To store the JSON in that file: pinui store @{given}"
         where = "" if data is None else " on stdin" if given == "-" else f" in {given[1:]}"

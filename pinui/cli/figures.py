@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from unicodedata import combining, east_asian_width
 
-__all__ = ["age", "iso_time", "short_cid", "size_text", "time_text"]
+__all__ = ["age", "fitted", "iso_time", "short_cid", "size_text", "time_text", "width_of"]
 
 
 def size_text(size: float) -> str:
@@ -53,3 +54,22 @@ def short_cid(cid: str, width: int) -> str:
         return cid
     tail = (width - 1) // 2
     return f"{cid[: width - 1 - tail]}…{cid[-tail:]}"
+
+
+def width_of(text: str) -> int:
+    """How many columns a terminal needs for a line of clean text."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def fitted(text: str, width: int) -> str:
+    """The text cut so that it needs no more columns than these."""
+    if width_of(text) <= width:
+        return text
+    kept = ""
+    for sign in text:
+        if width_of(kept) + width_of(sign) >= width:
+            break
+        kept += sign
+    return f"{kept}…"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import shutil
 import sys
 import tempfile
-import time
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.rows import entry_object
 from pinui.cli.running import run
+from pinui.cli.stdin import read_cid
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.text import clean
 from pinui.workspace.transfers import Transfer
@@ -22,6 +23,7 @@ from pinui.workspace.transfers import Transfer
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
+    from typing import BinaryIO
 
     from pinui.cli.console import Console
     from pinui.sdk.models import Verification
@@ -102,12 +104,14 @@ def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
             yield VerbError(f"{path or 'An empty name'}: there is no such file.")
         elif options.recursive and Path(path).is_dir():
             found = False
-            for folder, folders, names in os.walk(path):
+            closed: list[OSError] = []
+            for folder, folders, names in os.walk(path, onerror=closed.append):
                 folders.sort()
                 for name in sorted(names):
                     found = True
                     yield str(Path(folder, name))
-            if not found:
+            yield from (VerbError(f"{error.filename}: {error.strerror}.") for error in closed)
+            if not found and not closed:
                 console.say(f"{path} holds no files.")
         else:
             yield path
@@ -126,15 +130,19 @@ def _spool_stdin(folder: Path, name: str | None) -> Path:
 
 def download(options: Namespace, console: Console) -> int:
     """Write what a CID names to a file, or to stdout."""
+    address = read_cid(options.cid)
     if options.output == "-":
-        return _download_to_stdout(options, console)
+        return _download_to_stdout(options, console, address)
     to = Path(options.output) if options.output else Path()
-    if options.output and not to.is_dir() and not to.absolute().parent.is_dir():
-        raise VerbError(f"{to.parent} is no folder.")
+    if to.exists() and not to.is_file() and not to.is_dir():  # /dev/null, a named pipe: nothing to replace by a file
+        with to.open("wb") as into:
+            _pour(options, console, address, into)
+        return 0
+    _check_folder(options.output or "")
 
     async def work(workspace: Workspace) -> Transfer:
-        title = await workspace.name_for(options.cid)
-        return await _download(workspace, console, options.cid, to, overwrite=options.force, title=title)
+        title = await workspace.name_for(address)
+        return await _download(workspace, console, address, to, overwrite=options.force, title=title)
 
     try:
         transfer = run(options, console, work)
@@ -144,53 +152,46 @@ def download(options: Namespace, console: Console) -> int:
     path = transfer.path or to
     if console.as_json:
         size = path.stat().st_size if path.is_file() else None
-        told = {"cid": options.cid, "path": str(path), "size": size, "verification": transfer.verification}
+        told = {"cid": address, "path": str(path), "size": size, "verification": transfer.verification}
         console.out_json({key: value for key, value in told.items() if value is not None})
     else:
         console.out(str(path))
-    _say_unverifiable(transfer.verification, console)
+    console.hint_unverifiable(transfer.verification)
     return 0
 
 
-def _say_unverifiable(verification: Verification | None, console: Console) -> None:
-    if verification == "unverifiable":
-        console.hint("The gateway gave no proof that these are the bytes that the CID names.")
+def _check_folder(output: str) -> None:
+    """Refuse a place that is in no folder, or that is written as a folder and is none."""
+    folder = Path(output) if output.endswith(("/", os.sep)) else Path(output).absolute().parent
+    if not folder.is_dir():
+        shown = Path(output) if output.endswith(("/", os.sep)) else Path(output).parent
+        raise VerbError(f"{shown} is no folder.", hint=f"Make it first: mkdir -p {shlex.quote(str(shown))}")
 
 
-def _download_to_stdout(options: Namespace, console: Console) -> int:
+def _download_to_stdout(options: Namespace, console: Console, address: str) -> int:
     """As it arrives, for a pipe; whole and cleaned, for a person's terminal."""
-    shown = io.BytesIO() if console.data_on_terminal else None
-    transfer = Transfer(0, "download", options.cid, "running")
-    bars = console.bars()
-
-    def progressed(done: int, total: int | None) -> None:
-        transfer.started = transfer.started or time.time()
-        elapsed = time.time() - transfer.started
-        transfer.done, transfer.total = done, total
-        transfer.rate = done / elapsed if elapsed > 0 else None
-        transfer.remaining = (total - done) / transfer.rate if total and transfer.rate else None
-        bars.show([transfer])
-
-    def judged(verdict: Verification | None) -> None:
-        transfer.verification = verdict
-
-    into = sys.stdout.buffer if shown is None else shown
+    if not console.data_on_terminal:
+        _pour(options, console, address, sys.stdout.buffer)
+        return 0
+    shown = io.BytesIO()
+    _pour(options, console, address, shown)
     try:
-        run(
-            options,
-            console,
-            lambda workspace: workspace.pour(options.cid, into, on_progress=progressed, on_verdict=judged),
-        )
-    finally:
-        console.end_bars()
-    if shown is not None:
-        try:
-            sys.stdout.write(clean(shown.getvalue().decode("utf-8")))
-        except UnicodeDecodeError:
-            hint = "Use -o FILE, or a pipe."
-            raise VerbError("These are bytes that a terminal cannot show.", hint=hint) from None
-    _say_unverifiable(transfer.verification, console)
+        sys.stdout.write(clean(shown.getvalue().decode("utf-8")))
+    except UnicodeDecodeError:
+        hint = "Use -o FILE, or a pipe."
+        raise VerbError("These are bytes that a terminal cannot show.", hint=hint) from None
     return 0
+
+
+def _pour(options: Namespace, console: Console, address: str, into: BinaryIO) -> None:
+    progressed = console.bars().watch(address)
+    verdicts: list[Verification | None] = []
+    run(
+        options,
+        console,
+        lambda workspace: workspace.pour(address, into, on_progress=progressed, on_verdict=verdicts.append),
+    )
+    console.hint_unverifiable(verdicts[-1] if verdicts else None)
 
 
 async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Transfer:

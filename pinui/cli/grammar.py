@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -10,7 +11,7 @@ from typing import NoReturn
 from pinui import __version__
 from pinui.cli.examples import EXAMPLES
 
-__all__ = ["build_parser"]
+__all__ = ["QUOTES", "build_parser", "verb_in"]
 
 OVERVIEW = """\
 Store, read and revoke JSON, files and messages on IPFS by their CID.
@@ -29,11 +30,15 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
 """
 
 
-ADDRESS = "a CID, or an address that contains /ipfs/CID"
+ADDRESS = "a CID, or an address that contains /ipfs/CID; - reads it from stdin"
+QUOTES = """Put single quotes around JSON in a shell: pinui store '{"hello":"world"}'"""
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that answers a slip with the nearest right word."""
+
+    typed = ""
+    """The verb, where it is known before the words are parsed."""
 
     def error(self, message: str) -> NoReturn:
         said, _, _ = message.partition(" (choose from")
@@ -45,7 +50,12 @@ class Parser(argparse.ArgumentParser):
             known = [choice.strip("' )") for choice in choices.split(",")]
             near = get_close_matches(word, known, 1)
             said = f"there is no “{word}” here" + (f"; did you mean “{near[0]}”?" if near else "")
-        sys.stderr.write(f"pinui: {said}\n       See `{self.prog} --help`.\n")
+            if option := re.match("argument (--[a-z]+)", message):
+                said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"
+        hint = f"See `{self.prog} --help`."
+        if message.startswith("unrecognized") and self.typed == "store":
+            hint = f"{QUOTES}."
+        sys.stderr.write(f"pinui: {said}\n       {hint}\n")
         raise SystemExit(2)
 
 
@@ -63,13 +73,13 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="version", version=f"pinui {__version__}")
     _add_common(parser, default=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
-    typed = _verb_in(arguments)
+    parser.typed = typed = verb_in(arguments)
     for name in [typed] if typed in GRAMMAR else GRAMMAR:
         GRAMMAR[name](_Verbs(verbs, everywhere))
     return parser
 
 
-def _verb_in(arguments: Sequence[str]) -> str:
+def verb_in(arguments: Sequence[str]) -> str:
     """The first word that is no option and no option's value."""
     words = iter(arguments)
     for word in words:
@@ -133,7 +143,7 @@ def _upload(verbs: _Verbs) -> None:
 
 def _download(verbs: _Verbs) -> None:
     verb = verbs.add("download", "write what a CID names to a file")
-    verb.add_argument("cid", metavar="CID", help=f"{ADDRESS}, with a path below it or not")
+    verb.add_argument("cid", metavar="CID", help=f"{ADDRESS}; a path may follow the CID")
     verb.add_argument(
         "-o", "--output", metavar="PATH", help="a file, a folder, or - for stdout (default: its name, here)"
     )
@@ -183,7 +193,7 @@ def _history(verbs: _Verbs) -> None:
     part = inner.add("history import", "add rows from JSON lines; what is there already stays")
     part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     part = inner.add("history forget", "remove rows for good; nothing is unpinned by it")
-    part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID")
+    part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID; - for one a line on stdin")
     _add_filters(part, inherited=True)
     part.add_argument("--all", action="store_true", help="every row")
     part.add_argument("-y", "--yes", action="store_true", help="do not ask")

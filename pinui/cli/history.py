@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.figures import age, iso_time, short_cid, size_text
+from pinui.cli.figures import age, fitted, iso_time, short_cid, size_text
 from pinui.workspace.history.store import HistoryFile
 from pinui.workspace.paths import Paths
 from pinui.workspace.rows import Entry, Query
@@ -104,8 +105,7 @@ def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
     mark = "" if not revoked else "revoked  "
     to = f"{clean_line(entry.recipient)}: " if entry.recipient else ""
     room = max(8, width - len(left) - len(mark) - 1)
-    title = to + clean_line(entry.title)
-    title = title if len(title) <= room else f"{title[: room - 1]}…"
+    title = fitted(to + clean_line(entry.title), room)
     if not colours:
         return f"{left}{mark}{title}"
     return f"{DIM}{left}{mark}{STRUCK}{title}{PLAIN}" if revoked else f"{DIM}{left}{PLAIN}{title}"
@@ -114,20 +114,27 @@ def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
 def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
     from pinui.workspace.history.files import LineWriter
 
-    to_stdout = options.file == "-"
     path = Path(options.file)
-    if not to_stdout and path.is_dir():
-        raise VerbError(f"{path} is a folder.", hint="Give the name of a file.")
-    if not to_stdout and path.exists() and not options.force:
-        raise VerbError(f"{path} exists already.", hint="Add --force to overwrite it.")
-    writer = LineWriter(sys.stdout.buffer if to_stdout else path, _query(options))
-    try:
+    with ExitStack() as opened:
+        if options.file == "-":
+            target: Path | IO[bytes] = sys.stdout.buffer
+        elif path.is_dir():
+            raise VerbError(f"{path} is a folder.", hint="Give the name of a file.")
+        elif path.exists() and not path.is_file():  # /dev/null, a named pipe: nothing to replace by a file
+            target = opened.enter_context(path.open("wb"))
+        elif path.exists() and not options.force:
+            raise VerbError(f"{path} exists already.", hint="Add --force to overwrite it.")
+        else:
+            target = path.resolve()  # a link stays a link
+        writer = LineWriter(target, _query(options))
+        opened.callback(writer.abandon, file)
         while writer.write_some(file):
             pass
         count = writer.finish(file)
-    finally:
-        writer.abandon(file)
-    console.say(f"{_rows_text(count)} exported.")
+    if console.as_json and options.file != "-":
+        console.out_json({"exported": count, "path": options.file})
+    else:
+        console.say(f"{_rows_text(count)} exported.")
     return 0
 
 
@@ -158,15 +165,15 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
         raise UsageError("Say which rows to forget.", hint="CIDs, --filter, --kind, --direction, --revoked; or --all.")
     ids = file.ids(query)
     if options.cids:
-        from pinui.sdk.address import Address
+        from pinui.cli.stdin import read_cids
 
-        wanted = {Address.parse_root(text).cid for text in options.cids}
+        wanted = set(read_cids(options.cids))
         ids = [entry.id for entry in file.entries(ids) if entry.cid in wanted]
     if not ids:
         console.say("No row matches; nothing was forgotten.")
         return 0
     if not options.yes:
-        if not sys.stdin.isatty():
+        if "-" in options.cids or not sys.stdin.isatty():
             raise UsageError("There is nobody to ask whether to forget.", hint="Add --yes if you are sure.")
         if not console.confirm(f"Forget {_rows_text(len(ids))} of the history for good? Nothing is unpinned by it."):
             console.say("Nothing was forgotten.")

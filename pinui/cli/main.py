@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pinui import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
+    from types import FrameType
 
 __all__ = ["main"]
 
@@ -34,47 +37,94 @@ VERBS = {
     "verify": "checks",
 }
 
+# Verbs that change something: where nobody reads what they print, that is no success.
+CHANGING = frozenset({"revoke", "send", "store", "upload"})
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_missing_streams()
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # here, where what a full disk or a closed pipe says can still be answered
+    except KeyboardInterrupt:
+        with suppress(OSError):  # the terminal may be what has gone
+            sys.stderr.write("\nInterrupted.\n" if sys.stderr.isatty() else "Interrupted.\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        _drop_stdout()
+        from pinui.cli.grammar import verb_in
+
+        if verb_in(arguments) not in CHANGING:
+            return DONE  # the reader (`| head`) has what it wanted
+        sys.stderr.write("pinui: The reader of stdout has gone, so not everything was done.\n")
+        return FAILED
+    except OSError as error:
+        _drop_stdout()
+        sys.stderr.write(f"pinui: stdout cannot be written: {error.strerror or error}.\n")
+        return FAILED
+
+
+def _run(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):  # before the grammar: people put this into prompts
         print(f"pinui {__version__}")
         return DONE
     from pinui.cli.console import Console
     from pinui.cli.grammar import build_parser
 
+    if arguments[:1] == ["help"]:  # what people type who come from other programs
+        arguments = [*arguments[1:], "--help"]
     parser = build_parser(arguments)
     try:
         options = parser.parse_args(arguments)
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
         return exit_.code if isinstance(exit_.code, int) else USAGE
     console = Console(as_json=options.json, debug=options.debug)
+    if options.verb is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            parser.print_help(sys.stderr)
+            return USAGE
+        return _open_workbench(options.profile)
     try:
-        if options.verb is None:
-            if not (sys.stdin.isatty() and sys.stdout.isatty()):
-                parser.print_help(sys.stderr)
-                return USAGE
-            return _open_workbench(options.profile)
-        verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
-        code = verb(options, console)
-        sys.stdout.flush()
-        return code
-    except KeyboardInterrupt:
-        console.end_bars()
-        console.say("Interrupted.")
-        return INTERRUPTED
+        with _ending_as_by_ctrl_c():
+            verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
+            return verb(options, console)
     except BrokenPipeError:
-        # The reader (`| head`) has what it wanted. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        raise
     except Exception as error:  # noqa: BLE001 – the one place where an error becomes a sentence
         from pinui.cli.errors import UsageError
 
-        console.end_bars()
         console.report(error)
         return USAGE if isinstance(error, UsageError) else FAILED
+
+
+@contextmanager
+def _ending_as_by_ctrl_c() -> Generator[None]:
+    """`timeout`, a service manager or a terminal that is closed end a verb as ctrl+c does: no partial file stays."""
+
+    def interrupt(_number: int, frame: FrameType | None) -> None:
+        handler = signal.getsignal(signal.SIGINT)  # the event loop's own, while one runs
+        if callable(handler):
+            handler(signal.SIGINT, frame)
+
+    names = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP; `nohup` has it ignored, and so it stays
+    numbers = [number for name in names if (number := getattr(signal, name, None))]
+    taken = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _drop_stdout() -> None:
+    """Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_missing_streams() -> None:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
 from pinui.cli.figures import iso_time
 from pinui.cli.rows import entry_object
-from pinui.cli.running import read_argument, run
+from pinui.cli.running import run
+from pinui.cli.stdin import read_argument, read_cid, typed_text
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from pinui.cli.console import Console
+    from pinui.workspace import Entry, Workspace
 
 __all__ = ["receive", "send"]
 
 
 def send(options: Namespace, console: Console) -> int:
     """Store a message and print its CID."""
-    text = options.text
+    recipient, text = typed_text(options.recipient, "recipient"), typed_text(options.text, "message")
     if text == "-":
         try:
             text = (read_argument("-", "message") or b"").decode("utf-8").removesuffix("\n")
@@ -28,21 +30,29 @@ def send(options: Namespace, console: Console) -> int:
             raise VerbError("The message on stdin is not UTF-8 text.") from None
     if not text.strip():
         raise VerbError("The message is empty.")
-    entry = run(options, console, lambda workspace: workspace.send(options.recipient, text))
+
+    async def work(workspace: Workspace) -> tuple[Entry, Any]:
+        entry = await workspace.send(recipient, text)
+        record = await workspace.history.record(entry.id) if console.as_json else None
+        return entry, record and record.data
+
+    entry, message = run(options, console, work)
     if console.as_json:
-        console.out_json(entry_object(entry, payload=text))
+        console.out_json(entry_object(entry, data=message))
     else:
         console.out(entry.cid)
-    console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {options.recipient}.")
+    console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {recipient}.")
     return 0
 
 
 def receive(options: Namespace, console: Console) -> int:
     """Print a message by its CID, and keep it in the history."""
-    entry, message = run(options, console, lambda workspace: workspace.receive(options.cid))
+    address = read_cid(options.cid)
+    entry, message = run(options, console, lambda workspace: workspace.receive(address))
     if console.as_json:
         console.out_json({"cid": entry.cid, **message.to_json(), "verification": entry.verification})
     else:
         console.hint(f"To {clean_line(message.recipient_id)}, {iso_time(message.timestamp)}. It names no sender.")
         console.out(message.payload)
+    console.hint_unverifiable(entry.verification)
     return 0

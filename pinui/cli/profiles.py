@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
 from pinui.workspace.errors import UnknownProfile
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["profile"]
 
+LOCAL = "local"
+
 
 def profile(options: Namespace, console: Console) -> int:
     """Do what the word behind `profile` says; without one, list."""
@@ -30,6 +33,10 @@ def profile(options: Namespace, console: Console) -> int:
     if options.part == "use":
         profiles.use(options.name)
         console.say(f"From now on pinui uses “{options.name}”.")
+        if (winning := os.environ.get("PINUI_PROFILE")) and winning != options.name:
+            console.say(f"In this shell PINUI_PROFILE chooses “{winning}” all the same.")
+        if console.as_json:
+            console.out_json(_object(profiles.get(options.name), is_current=True))
         return 0
     if options.part == "remove":
         return _remove(options, console, profiles)
@@ -45,15 +52,7 @@ def _list(console: Console, profiles: Profiles) -> int:
         is_current = one.name == current.name
         shown = current if is_current else one
         if console.as_json:
-            console.out_json(
-                {
-                    "name": shown.name,
-                    "preset": shown.preset,
-                    "apiUrl": shown.api_url,
-                    "gatewayUrl": shown.gateway_url,
-                    "current": is_current,
-                }
-            )
+            console.out_json(_object(shown, is_current=is_current))
         elif console.data_on_terminal:
             where = "the node on this machine" if shown.preset == "local" else shown.api_url or ""
             console.out(f"{'*' if is_current else ' '} {shown.name:<16} {where}")
@@ -61,6 +60,18 @@ def _list(console: Console, profiles: Profiles) -> int:
             mark = "current" if is_current else ""
             console.out("\t".join((shown.name, shown.preset, shown.api_url or "", shown.gateway_url or "", mark)))
     return 0
+
+
+def _object(profile: Profile, *, is_current: bool, **more: Any) -> dict[str, Any]:
+    """A profile for a script."""
+    return {
+        "name": profile.name,
+        "preset": profile.preset,
+        "apiUrl": profile.api_url,
+        "gatewayUrl": profile.gateway_url,
+        "current": is_current,
+        **more,
+    }
 
 
 def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
@@ -73,7 +84,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     if not draft.gateway_url:
         console.say("Without --gateway-url nothing can be read back, only written.")
 
-    async def work(workspace: Workspace) -> None:
+    async def work(workspace: Workspace) -> Credential:
         if not options.no_test:
             console.hint(f"Testing the token at {draft.api_url} …")
             result = await workspace.test(draft, secret)
@@ -83,7 +94,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
                 sentence, hint = sentence_for(result.error)
                 advice = f"{hint} " if hint else ""
                 raise VerbError(
-                    f"The service did not accept it, so nothing was saved: {sentence}",
+                    f"The test failed, so nothing was saved: {sentence}",
                     hint=f"{advice}(--no-test saves it all the same.)",
                 )
         profiles.save(draft)
@@ -96,16 +107,23 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
             )
         if sentence := ending(kept.expires_at):
             console.say(sentence)
+        return kept
 
-    options.profile = None  # the draft is what counts, whichever profile is current
-    run(options, console, work)
-    console.hint(f"To use it from now on: pinui profile use {draft.name}")
+    options.profile = LOCAL  # the draft is what counts, whichever profile is current: that one may not be there yet
+    kept = run(options, console, work)
+    if kept.origin == "keyring" and os.environ.get("PINUI_TOKEN"):
+        console.say("PINUI_TOKEN is set here and wins over it.")
+    is_current = profiles.default == draft.name
+    if not is_current:
+        console.hint(f"To use it from now on: pinui profile use {draft.name}")
+    if console.as_json:
+        console.out_json(_object(draft, is_current=is_current, tokenSaved=kept.origin == "keyring"))
     return 0
 
 
 def _draft(options: Namespace, profiles: Profiles) -> Profile:
     """The profile as it will be saved: what is there already, changed by what is given."""
-    if options.name == "local":
+    if options.name == LOCAL:
         raise VerbError("The profile “local” is the node on this machine and needs no set-up.")
     check_name(options.name)
     try:
@@ -172,4 +190,6 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
         pass  # where there is no keyring, no token was kept
     except KeyringTrouble as trouble:
         console.say(f"Its token may still be in the keyring. {trouble}")
+    if console.as_json:
+        console.out_json({"removed": options.name})
     return 0

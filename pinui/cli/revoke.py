@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.errors import UsageError
 from pinui.cli.running import run
+from pinui.cli.stdin import read_cids
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
 
-__all__ = ["read_cids", "revoke"]
+__all__ = ["revoke"]
 
 
 def revoke(options: Namespace, console: Console) -> int:
@@ -54,23 +55,3 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
         if not result.was_pinned:
             console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
     return failed
-
-
-def read_cids(given: list[str]) -> list[str]:
-    """Every CID, checked before anything is done. A line may go on after a tab, as `upload` and `history` print it."""
-    from pinui.sdk.address import Address
-    from pinui.sdk.errors import InvalidCID
-
-    texts: list[str] = []
-    for text in given:
-        lines = sys.stdin.read().splitlines() if text == "-" else [text]
-        texts.extend(line.partition("\t")[0].strip() for line in lines if line.strip())
-    if not texts:
-        raise VerbError("There is no CID on stdin." if "-" in given else "There is no CID.")
-    cids: list[str] = []
-    for text in texts:
-        try:
-            cids.append(Address.parse_root(text).cid)
-        except InvalidCID as error:
-            raise VerbError(f"“{text}” is no CID, so nothing was done.", hint=error.hint) from None
-    return list(dict.fromkeys(cids))

@@ -7,8 +7,6 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
-from pinui.cli.errors import UsageError, VerbError
-
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Awaitable, Callable
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
 
-__all__ = ["read_argument", "run"]
+__all__ = ["run"]
 
 T = TypeVar("T")
 
@@ -42,14 +40,14 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
 
 
 def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
-    """Say each pause that the service asked for: a countdown on a terminal, a sentence in a log."""
+    """Say each pause before another try: a countdown on a terminal, a sentence in a log."""
     said: float | None = None
     counting: asyncio.Task[None] | None = None
 
     async def count_down() -> None:
         bars = console.bars()
         while left := workspace.pause_left:
-            bars.note(f"The service asks for a pause: going on in {left} s.")
+            bars.note(f"Waiting for the service: going on in {left} s.")
             await asyncio.sleep(min(1.0, left))
         bars.note("")
 
@@ -60,7 +58,7 @@ def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
             return
         said = until
         if not console.told_on_terminal:
-            console.say(f"The service asks for a pause: going on in {workspace.pause_left} s.")
+            console.say(f"Waiting for the service: going on in {workspace.pause_left} s.")
         elif counting is None or counting.done():
             counting = asyncio.create_task(count_down())
 
@@ -72,23 +70,3 @@ def _leave_out_httpx_command() -> None:
     command = ModuleType("httpx._main")
     command.__dict__["main"] = lambda: None
     sys.modules.setdefault("httpx._main", command)
-
-
-def read_argument(given: str, what: str) -> bytes | None:
-    """The bytes behind `-` (stdin) or `@FILE`; None if the argument is the thing itself."""
-    if given == "-":
-        if sys.stdin.isatty():
-            sys.stderr.write(f"Type the {what}, then ctrl+d on a line of its own.\n")
-        data = sys.stdin.buffer.read()
-        if not data.strip():
-            raise VerbError(f"There is no {what} on stdin.")
-        return data
-    if given.startswith("@"):
-        if given == "@":
-            raise UsageError("After @ comes the name of a file.")
-        with open(given[1:], "rb") as file:
-            data = file.read()
-        if not data.strip():
-            raise VerbError(f"{given[1:]} is empty.")
-        return data
-    return None

@@ -25,6 +25,13 @@ def test_a_cid_told_beforehand_is_the_one_that_an_upload_gets(call: Run, here: P
     assert list(piped["cids"].values()) == [cid for cid, path, _ in told if path == "big.bin"]
 
 
+def test_what_lies_below_a_cid_is_checked_too(call: Run, here: Path) -> None:
+    (here / "notes").mkdir()
+    (here / "notes" / "a.txt").write_text("one")
+    cid = call("upload", "notes").line.split("\t")[0]
+    assert call("verify", f"{cid}/a.txt").out == f"verified\t{cid}/a.txt\n"
+
+
 def test_a_path_that_is_missing_does_not_stop_the_others(call: Run, here: Path) -> None:
     (here / "a").write_text("a")
     ran = call("cid", "missing", "a")
@@ -50,7 +57,8 @@ def test_bytes_that_were_changed_are_found_out_and_noted(call: Run, own_home: Pa
     (pin,) = (own_home / "node" / "pins").glob("*.car")
     pin.write_bytes(pin.read_bytes().replace(b"a text that", b"a test that"))
     ran = call("verify", cid)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (1, f"mismatch\t{cid}\n")
+    assert json.loads(call("verify", cid, "--json").out) == {"cid": cid, "verification": "mismatch"}
     assert cid in ran.err
     assert "not what its CID says" in ran.err
     assert json.loads(call("history", "--json").line)["verification"] == "mismatch"

@@ -100,6 +100,25 @@ def test_each_file_by_itself(call: Run, here: Path) -> None:
     assert len({row["cid"] for row in rows}) == 3
 
 
+def test_a_folder_that_may_not_be_read_is_not_passed_over(
+    call: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "notes" / "closed").mkdir(parents=True)
+    (here / "notes" / "a").write_text("a")
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root could read everything
+    ran = call("upload", "-r", "notes")
+    assert ran.code == 1
+    assert ran.out.endswith("\tnotes/a\n")
+    assert "pinui: notes/closed: Permission denied." in ran.err
+
+
 def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(call: Run, here: Path) -> None:
     names = [f"file {number}" for number in range(25)]
     for name in names:
@@ -131,7 +150,9 @@ def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force
     assert (here / "cat.png").read_text() == "cat"
     (here / "sub").mkdir()
     assert call("download", cid, "-o", "sub").line == str(Path("sub", "cat.png"))
-    assert call("download", cid, "-o", "nowhere/x").err == "pinui: nowhere is no folder.\n"
+    for output in ("nowhere/x", "nowhere/"):
+        no_folder = call("download", cid, "-o", output)
+        assert no_folder.err == "pinui: nowhere is no folder.\n       Make it first: mkdir -p nowhere\n"
 
 
 def test_a_name_from_elsewhere_stays_in_the_folder(call: Run, here: Path) -> None:
@@ -143,10 +164,13 @@ def test_a_name_from_elsewhere_stays_in_the_folder(call: Run, here: Path) -> Non
 def test_a_message_is_sent_and_received_by_its_cid(call: Run) -> None:
     cid = call("send", "alice", "See you at eight").line
     assert call("receive", cid).out == "See you at eight\n"
+    sent = json.loads(call("send", "alice", "once more", "--json").line)
+    assert (sent["data"]["recipientId"], sent["data"]["payload"]) == ("alice", "once more")
+    assert sent["size"] == len(json.dumps(sent["data"], separators=(",", ":")))
     told = json.loads(call("receive", f"https://example.com/ipfs/{cid}?x=1", "--json").line)
     assert (told["recipientId"], told["payload"]) == ("alice", "See you at eight")
     rows = [json.loads(line) for line in call("history", "--json", "--kind", "message").out.splitlines()]
-    assert [row["direction"] for row in rows] == ["received", "sent"], "received twice, kept once"
+    assert [row["direction"] for row in rows] == ["sent", "received", "sent"], "received twice, kept once"
     assert call("send", "bob", "-", stdin="from a pipe\n").code == 0
     no_message = call("store", "[1]").line
     assert "not a message" in call("receive", no_message).err
@@ -187,3 +211,61 @@ def test_one_wrong_cid_among_many_revokes_none(call: Run) -> None:
     assert ran.code == 1
     assert "“nonsense” is no CID, so nothing was done" in ran.err
     assert call("retrieve", cid).code == 0
+
+
+def test_with_json_the_verdict_stands_beside_what_was_read(call: Run) -> None:
+    cid = call("store", '{"a":1}').line
+    told = json.loads(call("retrieve", f"ipfs://{cid}", "--json").line)
+    assert told == {"cid": cid, "data": {"a": 1}, "verification": "verified"}
+    assert json.loads(call("download", cid, "--json").line)["verification"] == "verified"
+
+
+def test_the_verbs_that_take_a_cid_take_it_from_a_pipe(call: Run, here: Path) -> None:
+    cid = call("store", '{"a":1}', "--name", "a").line
+    rows = call("history").out
+    assert call("retrieve", "-", stdin=rows).out == '{"a":1}\n'
+    assert call("download", "-", stdin=f"{cid}\n").line == "a"
+    assert call("verify", "-", stdin=rows).out == f"verified\t{cid}\n"
+    assert "One CID is wanted on stdin, not 0." in call("retrieve", "-").err
+    assert call("history", "forget", "-", "--yes", stdin=rows).err == "1 row forgotten.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="arguments are text there")
+@pytest.mark.parametrize(
+    "arguments", [("store", '"\udcff"'), ("send", "alice", "\udcff"), ("send", "\udcff", "hello")], ids=str
+)
+def test_bytes_that_are_no_text_are_refused_rather_than_changed(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments)
+    assert (ran.code, ran.out) == (1, "")
+    assert "not UTF-8" in ran.err
+    assert run("history").out == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_with_a_name_is_written_into_and_stays(run: Run, here: Path) -> None:
+    cid = run("store", '{"a":1}').line
+    os.mkfifo(here / "pipe")
+    for arguments, words in ((("download", cid, "-o", "pipe"), '{"a":1}'), (("history", "export", "pipe"), cid)):
+        reader = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        assert run(*arguments).code == 0
+        assert words in os.read(reader, 65536).decode()
+        os.close(reader)
+        assert (here / "pipe").is_fifo()
+    assert run("download", cid, "-o", os.devnull).code == 0
+
+
+def test_a_link_stays_a_link(call: Run, here: Path) -> None:
+    cid = call("store", "[1]").line
+    (here / "link").symlink_to("target")
+    assert call("download", cid, "-o", "link").line == "link"
+    assert call("download", cid, "-o", "link").code == 1
+    assert (here / "target").read_text() == "[1]"
+    assert call("history", "export", "link", "--force").code == 0
+    assert cid in (here / "target").read_text()
+    assert (here / "link").is_symlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write to, not even root")
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(call: Run) -> None:
+    cid = call("store", "[1]").line
+    assert call("download", cid, "-o", "/proc/copy").err.startswith("pinui: /proc/copy cannot be written: ")

@@ -112,6 +112,35 @@ def test_the_environment_is_a_profile_by_itself(call: Run, service: dict[str, st
     assert call("history").out.split("\t")[5] == "environment"
 
 
+def test_a_profile_that_the_environment_chooses_already_can_still_be_added(call: Run) -> None:
+    address = ("--api-url", "http://127.0.0.1:9", "--no-test", "--json")
+    added = call("profile", "add", "work", *address, stdin="t\n", PINUI_PROFILE="work")
+    assert json.loads(added.line) == {
+        "name": "work",
+        "preset": "custom",
+        "apiUrl": "http://127.0.0.1:9",
+        "gatewayUrl": None,
+        "current": False,
+        "tokenSaved": False,
+    }
+    used = call("profile", "use", "work", "--json", PINUI_PROFILE="pinata")
+    assert json.loads(used.line)["current"] is True
+    assert "PINUI_PROFILE chooses “pinata”" in used.err
+    unreadable = call("retrieve", "QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen", PINUI_TOKEN="t")
+    assert "“work” has no gateway to read from" in unreadable.err
+    assert "pinui profile add work --gateway-url" in unreadable.err
+    assert json.loads(call("profile", "remove", "work", "--json").line) == {"removed": "work"}
+
+
+@pytest.mark.parametrize("token", ["two words", "é"])
+def test_a_token_that_can_be_none_is_said_so_and_not_shown(call: Run, token: str) -> None:
+    ran = call("test", PINUI_API_URL="http://127.0.0.1:9", PINUI_TOKEN=token)
+    assert ran.code == 1
+    assert "cannot be used: its token holds characters that no token has" in ran.err
+    assert token not in ran.err
+    assert "?." not in ran.err
+
+
 def test_a_token_about_to_end_is_said_so(call: Run, environment: dict[str, str], tmp_path: Path) -> None:
     claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + 5 * 3600}).encode()).decode()
     jwt = f"e30.{claims.rstrip('=')}.sig"
@@ -181,6 +210,20 @@ class TestUsage:
         ran = call("stroe", "{}")
         assert ran.code == 2
         assert "did you mean “store”?" in ran.err
+
+    def test_a_choice_that_is_none_is_answered_with_the_choices(self, call: Run) -> None:
+        ran = call("history", "--kind", "picture")
+        assert ran.code == 2
+        assert "--kind is one of json, file, message, not “picture”" in ran.err
+
+    def test_json_without_quotes_is_answered_with_how_to_quote_it(self, call: Run) -> None:
+        ran = call("store", "{a:", "1}")
+        assert ran.code == 2
+        assert """pinui store '{"hello":"world"}'""" in ran.err
+
+    def test_help_is_also_a_word(self, call: Run) -> None:
+        assert call("help").out == call("--help").out
+        assert call("help", "history", "forget").out == call("history", "forget", "--help").out
 
     def test_every_verb_has_a_help_with_an_example(self, call: Run) -> None:
         from pinui.cli.examples import EXAMPLES

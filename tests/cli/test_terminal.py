@@ -181,7 +181,7 @@ def test_text_from_elsewhere_cannot_steer_the_terminal(call: Run, terminal: Open
         "store", json.dumps({"recipientId": EVIL, "payload": f"hello {EVIL}", "timestamp": 1}), "--name", EVIL
     ).line
     arguments = {"history": ["history"], "download": ["download", cid, "-o", "-"]}.get(verb, [verb, cid])
-    shown = terminal(*arguments, NO_COLOR="1")
+    shown = terminal(*arguments, TERM="dumb")  # no colours and no bars: every escape code would be somebody else's
     assert shown.end() == 0
     assert "�" in shown.text or "\\u001b" in shown.text
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown.text)
@@ -211,18 +211,38 @@ def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, v
     assert {path.name for path in here.iterdir()} == {"big.bin"}
 
 
-def test_ctrl_c_while_waiting_for_a_pipe_ends_at_once(environment: dict[str, str], here: Path) -> None:
+# `timeout` sends SIGTERM, a terminal that is closed SIGHUP.
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_end_while_waiting_for_a_pipe_comes_at_once_and_leaves_nothing(
+    environment: dict[str, str], here: Path, number: int
+) -> None:
     reader, writer = os.pipe()
+    (here / "tmp").mkdir()
     process = subprocess.Popen(
-        [PINUI, "upload", "-"], env=environment, cwd=here, stdin=reader, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        [PINUI, "upload", "-"],
+        env=environment | {"TMPDIR": str(here / "tmp")},
+        cwd=here,
+        stdin=reader,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     os.close(reader)
     os.write(writer, b"x" * 200_000)  # more than a pipe holds: it is being read once this returns
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=20)
     os.close(writer)
     assert process.returncode == 130
     assert (out, err) == (b"", b"Interrupted.\n")
+    assert list((here / "tmp").iterdir()) == []
+
+
+def test_ctrl_c_before_a_verb_has_begun_is_no_traceback(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pinui.cli.grammar.build_parser", interrupt)
+    ran = call("history")
+    assert (ran.code, ran.out, ran.err) == (130, "", "Interrupted.\n")
 
 
 def test_a_reader_that_has_enough_is_no_error(call: Run, environment: dict[str, str], here: Path) -> None:
@@ -235,6 +255,31 @@ def test_a_reader_that_has_enough_is_no_error(call: Run, environment: dict[str, 
     ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
     assert b"Traceback" not in ran.stderr
     assert b"Exception" not in ran.stderr
+
+
+def test_a_verb_that_changes_something_does_not_succeed_without_its_reader(
+    environment: dict[str, str], here: Path
+) -> None:
+    (here / "a").write_text("a")
+    for arguments, code in ((["upload", "a", "a"], 1), (["cid", "a"], 0)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ran = subprocess.run(
+            [PINUI, *arguments], env=environment, cwd=here, stdout=writer, stderr=subprocess.PIPE, check=False
+        )
+        os.close(writer)
+        assert ran.returncode == code
+        assert (b"The reader of stdout has gone" in ran.stderr) == (code == 1)
+        assert ran.stderr.count(b"\n") == code
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["help"], ["store", "[]"], ["profile", "list"]], ids=str)
+def test_a_full_disk_behind_stdout_is_a_sentence(environment: dict[str, str], arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run([PINUI, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == b"pinui: stdout cannot be written: No space left on device.\n"
 
 
 @pytest.fixture
@@ -259,10 +304,32 @@ def slow_service() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_pause_is_counted_down_and_can_be_ended(terminal: Open, slow_service: str) -> None:
+def test_a_bar_fits_the_terminal_whatever_the_letters_of_a_name(here: Path, terminal: Open) -> None:
+    with (here / f"{'長い名前' * 20}.bin").open("wb") as file:
+        file.truncate(400_000_000)
+    shown = terminal("upload", f"{'長い名前' * 20}.bin")
+    shown.read_until("left")
+    bar = next(line for line in re.split("[\r\n]+", shown.text) if line.endswith("left"))
+    assert "…" in bar
+    wide = len(re.findall("[\u4e00-\u9fff\u3040-\u30ff]", bar))
+    assert len(bar) + wide < 100, "a bar that is broken into two lines would stay on the screen"
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end(20) == 130
+
+
+def test_a_terminal_without_escape_codes_gets_no_bars(here: Path, terminal: Open) -> None:
+    with (here / "big.bin").open("wb") as file:
+        file.truncate(200_000_000)
+    shown = terminal("upload", "big.bin", TERM="dumb")
+    assert shown.end(60) == 0
+    assert re.fullmatch(r"Qm\w{44}\tbig\.bin\r\n", shown.text.replace("        ", "\t"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_pause_is_counted_down_and_can_be_ended(terminal: Open, slow_service: str, number: int) -> None:
     shown = terminal("store", "1", PINUI_API_URL=slow_service, PINUI_TOKEN="t", PINUI_GATEWAY_URL=slow_service)
     shown.read_until("going on in 30 s")
     shown.read_until("going on in 28 s")
-    shown.process.send_signal(signal.SIGINT)
+    shown.process.send_signal(number)
     assert shown.end(20) == 130
     assert "Traceback" not in shown.text

@@ -1,0 +1,77 @@
+"""What verbs are given: in words of the command line, behind `-` on stdin, or in a file behind `@`."""
+
+from __future__ import annotations
+
+import sys
+
+from pinui.cli.errors import UsageError, VerbError
+
+__all__ = ["read_argument", "read_cid", "read_cids", "typed_bytes", "typed_text"]
+
+
+def read_argument(given: str, what: str) -> bytes | None:
+    """The bytes behind `-` (stdin) or `@FILE`; None if the argument is the thing itself."""
+    if given == "-":
+        if sys.stdin.isatty():
+            sys.stderr.write(f"Type the {what}, then ctrl+d on a line of its own.\n")
+        data = sys.stdin.buffer.read()
+        if not data.strip():
+            raise VerbError(f"There is no {what} on stdin.")
+        return data
+    if given.startswith("@"):
+        if given == "@":
+            raise UsageError("After @ comes the name of a file.")
+        with open(given[1:], "rb") as file:
+            data = file.read()
+        if not data.strip():
+            raise VerbError(f"{given[1:]} is empty.")
+        return data
+    return None
+
+
+def typed_bytes(given: str) -> bytes:
+    """A word of the command line as the bytes that were typed: Python hides those that are no text in it."""
+    return given.encode("utf-8", "surrogateescape")
+
+
+def typed_text(given: str, what: str) -> str:
+    """A word of the command line as text; what is no text is refused, for it could not be stored as it is."""
+    try:
+        return typed_bytes(given).decode("utf-8")
+    except UnicodeDecodeError:
+        raise VerbError(f"The {what} is not UTF-8 text, so nothing was sent.") from None
+
+
+def read_cid(given: str) -> str:
+    """One address: the word itself, or behind `-` the only one on stdin."""
+    if given != "-":
+        return given
+    lines = _lines(given)
+    if len(lines) != 1:
+        raise VerbError(f"One CID is wanted on stdin, not {len(lines)}.")
+    return lines[0]
+
+
+def read_cids(given: list[str], *, whole: bool = True) -> list[str]:
+    """Every CID, checked before anything is done; each once. Not `whole`: a path may follow it."""
+    from pinui.sdk.address import Address
+    from pinui.sdk.errors import InvalidCID
+
+    texts = [line for text in given for line in _lines(text)]
+    if not texts:
+        raise VerbError("There is no CID on stdin." if "-" in given else "There is no CID.")
+    cids: list[str] = []
+    for text in texts:
+        try:
+            cids.append(Address.parse_root(text).cid if whole else str(Address.parse(text)))
+        except InvalidCID as error:
+            raise VerbError(f"“{text}” is no CID, so nothing was done.", hint=error.hint) from None
+    return list(dict.fromkeys(cids))
+
+
+def _lines(given: str) -> list[str]:
+    """The word itself, or the lines on stdin. A line may go on after a tab, as `upload` and `history` print it."""
+    if given == "-" and sys.stdin.isatty():
+        sys.stderr.write("Type a CID a line, then ctrl+d on a line of its own.\n")
+    lines = sys.stdin.read().splitlines() if given == "-" else [given]
+    return [line.partition("\t")[0].strip() for line in lines if line.strip()]
