@@ -98,19 +98,22 @@ def test_files_have_the_same_cids_at_every_edge_of_a_chunk(kubo: Kubo, tmp_path:
         assert str(imported(data, profile)[0]) == kubo.add(tmp_path / "file", "--only-hash", *OPTIONS[profile]), size
 
 
-@pytest.mark.parametrize("profile", OPTIONS, ids=lambda profile: profile.name)
-@pytest.mark.parametrize("above", [0, 1])
-@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("leaves", [174, 175, 174**2, 174**2 + 1])
+@pytest.mark.parametrize("profile", [KUBO_V0, KUBO_V1], ids=lambda profile: profile.name)
 def test_trees_are_full_before_the_next_level_begins(
-    kubo: Kubo, tmp_path: Path, profile: ImportProfile, above: int, levels: int
+    kubo: Kubo, tmp_path: Path, profile: ImportProfile, leaves: int
 ) -> None:
-    if levels == 2 and profile.links > 174:
-        profile = replace(profile, links=174)  # a million leaves show no more than thirty thousand
-    size = 64 * (profile.links**levels + above)
-    (tmp_path / "file").write_bytes(data := random.Random(size).randbytes(size))
-    options = (*OPTIONS[KUBO_V1 if profile.cid_version else KUBO_V0], f"--max-file-links={profile.links}")
-    expected = kubo.add(tmp_path / "file", "--only-hash", *options, "--chunker=size-64")
+    (tmp_path / "file").write_bytes(data := random.Random(leaves).randbytes(64 * leaves))
+    expected = kubo.add(tmp_path / "file", "--only-hash", *OPTIONS[profile], "--chunker=size-64")
     assert str(imported(data, replace(profile, chunk_size=64))[0]) == expected
+
+
+@pytest.mark.parametrize("leaves", [1024, 1025])
+def test_the_newer_profile_has_more_links_a_node(kubo: Kubo, tmp_path: Path, leaves: int) -> None:
+    (tmp_path / "file").write_bytes(data := random.Random(leaves).randbytes(64 * leaves))
+    options = ("--cid-version=1", "--max-file-links=1024", "--chunker=size-64")
+    expected = kubo.add(tmp_path / "file", "--only-hash", *options)
+    assert str(imported(data, replace(UNIXFS_2025, chunk_size=64))[0]) == expected
 
 
 @pytest.mark.parametrize("version", [0, 1])
