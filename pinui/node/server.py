@@ -142,7 +142,8 @@ class Node:
             self._token = self._token or read_token(self.data_dir)
             store = PinStore(self.data_dir)
         except OSError as error:
-            raise NodeError(f"The folder {self.data_dir} can't be used: {error.strerror}.") from error
+            why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+            raise NodeError(f"The folder {self.data_dir} can't be used: {why}.") from error
         except sqlite3.Error as error:
             raise NodeError(f"The index in {self.data_dir} can't be used: {error}.") from error
         workers = Workers()

@@ -10,6 +10,15 @@ import pytest
 
 from pinui.node import Node, RequestLine
 
+# A disk that others keep busy may take its time to sync; httpx gives up after five seconds by itself.
+PATIENCE = 60.0
+
+
+def client(node: Node, *, with_token: bool = True) -> httpx.Client:
+    """A client of a node."""
+    headers = {"Authorization": f"Bearer {node.token}"} if with_token else {}
+    return httpx.Client(base_url=node.api_url, headers=headers, timeout=PATIENCE, trust_env=False, verify=False)
+
 
 @pytest.fixture
 def log() -> list[RequestLine]:
@@ -29,13 +38,12 @@ def node(tmp_path: Path, log: list[RequestLine]) -> Iterator[Node]:
 @pytest.fixture
 def anyone(node: Node) -> Iterator[httpx.Client]:
     """A client without the token."""
-    with httpx.Client(base_url=node.api_url, trust_env=False, verify=False) as client:
-        yield client
+    with client(node, with_token=False) as anyone:
+        yield anyone
 
 
 @pytest.fixture
-def api(node: Node, anyone: httpx.Client) -> Iterator[httpx.Client]:
+def api(node: Node) -> Iterator[httpx.Client]:
     """A client with the token."""
-    headers = {"Authorization": f"Bearer {node.token}"}
-    with httpx.Client(base_url=node.api_url, headers=headers, trust_env=False, verify=False) as client:
-        yield client
+    with client(node) as api:
+        yield api

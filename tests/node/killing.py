@@ -62,7 +62,7 @@ class KillLoop:
 
     def _client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self._facts['token']}"}
-        return httpx.Client(base_url=self._facts["api_url"], headers=headers, trust_env=False, verify=False)
+        return httpx.Client(base_url=self._facts["api_url"], headers=headers, timeout=60, trust_env=False, verify=False)
 
     def _check(self, api: httpx.Client) -> None:
         rows = api.get("/data/pinList", params={"status": "pinned", "pageLimit": 1000}).json()["rows"]

@@ -11,6 +11,7 @@ import pytest
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, CidPredictor
 from pinui.node import Node, RequestLine
+from tests.node.conftest import client
 
 OTHER = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
@@ -236,8 +237,7 @@ def test_requests_above_the_limit_are_told_when_to_come_back(tmp_path) -> None:
     node = Node(tmp_path / "limited", rate_limit=3)
     node.start()
     try:
-        headers = {"Authorization": f"Bearer {node.token}"}
-        with httpx.Client(base_url=node.api_url, headers=headers, trust_env=False, verify=False) as api:
+        with client(node) as api:
             for left in (2, 1, 0):
                 answer = api.get("/data/testAuthentication")
                 assert answer.status_code == 200

@@ -51,11 +51,11 @@ def test_it_says_where_it_listens_and_logs_each_request_without_the_token(tmp_pa
         assert f"{url}/ipfs" in text
         assert token in line
         headers = {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{url}/data/pinList?x=1", headers=headers, trust_env=False).status_code == 200
-        assert httpx.get(f"{url}/ipfs/%1B%5B31mx", trust_env=False).status_code == 400
+        assert httpx.get(f"{url}/data/pinList?x=1", headers=headers, trust_env=False, timeout=60).status_code == 200
+        assert httpx.get(f"{url}/ipfs/%1B%5B31mx", trust_env=False, timeout=60).status_code == 400
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert time.monotonic() - began < 1
         log = process.stderr.read().splitlines()
     assert len(log) == 2
@@ -72,10 +72,13 @@ def test_scripts_get_one_object_and_objects_as_log(tmp_path: Path) -> None:
         assert facts["token"] == "s3cret"
         assert facts["gateway_url"] == f"{facts['api_url']}/ipfs"
         headers = {"Authorization": "Bearer s3cret"}
-        answers = [httpx.get(f"{facts['api_url']}/data/pinList", headers=headers, trust_env=False) for _ in range(2)]
+        answers = [
+            httpx.get(f"{facts['api_url']}/data/pinList", headers=headers, trust_env=False, timeout=60)
+            for _ in range(2)
+        ]
         assert [answer.status_code for answer in answers] == [200, 429]
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert process.stderr is not None
         log = [json.loads(line) for line in process.stderr]
     assert [(line["method"], line["path"], line["status"]) for line in log] == [
@@ -88,7 +91,7 @@ def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> N
     with running("--json", "node", "--data", str(tmp_path / "one")) as process:
         port = first_object(process)["api_url"].rpartition(":")[2]
         with running("node", "--data", str(tmp_path / "two"), "--port", port) as other:
-            output, errors = other.communicate(timeout=10)
+            output, errors = other.communicate(timeout=60)
             assert (other.returncode, output) == (1, "")
             assert errors == f"pinui: Port {port} is in use. Choose another one, or none for a free one.\n"
 

