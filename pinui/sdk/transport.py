@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random as random_module
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from pinui.sdk.engine import Broken, Engine, Reply
@@ -82,7 +83,6 @@ class Transport:
         attempt = 0
         maybe_done = False
         while True:
-            await self._keep_to_the_limit(request)
             lost_before = maybe_done
             result = await self._attempt(request, sink)
             if isinstance(result, Head):
@@ -111,10 +111,23 @@ class Transport:
         """Close every connection."""
         await self._engine.aclose()
 
-    async def _keep_to_the_limit(self, request: Request) -> None:
-        if request.is_api_call:
-            while wait := bucket_for(request.url).wait(self._clock.now()):
-                await self.wait(wait)
+    @asynccontextmanager
+    async def _slot(self, request: Request) -> AsyncGenerator[None]:
+        """A free connection, at a moment when the rate limit allows a request; while that is waited for, none is held.
+
+        The limit is asked last: of many that wait for a connection, the later ones know what the first have learned.
+        """
+        slots = self._engine.slots
+        while True:
+            await slots.acquire()
+            try:
+                wait = bucket_for(request.url).wait(self._clock.now()) if request.is_api_call else 0.0
+                if not wait:
+                    yield
+                    return
+            finally:
+                slots.release()
+            await self.wait(wait)
 
     async def wait(self, seconds: float) -> None:
         """Wait, and say so."""
@@ -127,7 +140,7 @@ class Transport:
         body = None if isinstance(request.body, bytes) else request.body
         try:
             async with (
-                self._engine.slots,
+                self._slot(request),
                 asyncio.timeout(None if request.transfer else self._timeouts.total),
                 asyncio.timeout(self._timeouts.idle) as limit,
             ):
