@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -33,6 +34,30 @@ class FakeClock:
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()
+
+
+Leap = Callable[[float], None]
+
+
+@pytest.fixture
+async def leap(monkeypatch: pytest.MonkeyPatch) -> Leap:
+    """`leap(seconds)`: the loop's time jumps ahead. Limits are reached, or not, however fast the machine is."""
+    loop = asyncio.get_running_loop()
+    real_time = loop.time
+    ahead = 0.0
+
+    def jump(seconds: float) -> None:
+        nonlocal ahead
+        ahead += seconds
+
+    monkeypatch.setattr(loop, "time", lambda: real_time() + ahead)
+    return jump
+
+
+async def some_turns() -> None:
+    """Let the loop do what it can do at once, and what its timers say is due."""
+    for _ in range(50):
+        await asyncio.sleep(0)
 
 
 MakeClient = Callable[..., Client]

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from pinui import NetworkError, NetworkTimeout, ProviderError, RateLimited, Timeouts
-from tests.sdk.conftest import FakeClock, MakeClient
+from tests.sdk.conftest import FakeClock, Leap, MakeClient, some_turns
 from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -135,23 +135,22 @@ async def test_a_server_that_never_shakes_hands_was_never_reached(make_client: M
             await client.store(1)
 
 
-async def test_a_drip_is_no_progress(make_client: MakeClient) -> None:
-    dripped = 0
+async def test_a_drip_is_no_progress(make_client: MakeClient, leap: Leap) -> None:
+    arrived: list[int] = []
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal dripped
         await read_head(reader)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
         while True:
             writer.write(b"x")
-            dripped += 1
             await writer.drain()
-            await asyncio.sleep(0.005)
+            await some_turns()
+            leap(1.0)
 
     async with serve_raw(drip) as url:
-        with pytest.raises(NetworkTimeout):
-            await make_client(url, timeout=Timeouts(idle=0.1), retries=0).download(CID)
-    assert dripped > 3, "bytes kept coming, only too slowly"
+        with pytest.raises(NetworkTimeout, match="did not answer in time"):
+            await make_client(url, retries=0).download(CID, on_progress=lambda done, _total: arrived.append(done))
+    assert 30 < len(arrived) < 70, "a byte a second kept coming until the minute was over"
 
 
 @pytest.mark.parametrize("garbage", [b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", b""])

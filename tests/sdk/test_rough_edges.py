@@ -8,17 +8,20 @@ import io
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from pinui import Client, ClientConfig, ContentError, NetworkError, PinProvider, PinuiError, Timeouts
+from pinui import Client, ClientConfig, ContentError, NetworkError, PinProvider, PinuiError
 from pinui.ipfs.importer import KUBO_V0
+from pinui.ipfs.jsontext import stringify
 from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
+from pinui.sdk.checking import BATCH
 from pinui.sdk.folders import FolderWriter
-from tests.sdk.conftest import FakeClock, MakeClient
+from tests.sdk.conftest import FakeClock, Leap, MakeClient, some_turns
 from tests.sdk.gateways import FakeGateway, cut, folder_of, honest
 from tests.servers import read_head, reply, serve, serve_raw
 
@@ -109,7 +112,7 @@ async def test_a_client_that_is_forgotten_lets_its_connections_go() -> None:
         await client.test_connection()
         del client
         gc.collect()
-        await asyncio.wait_for(hung_up.wait(), 20)
+        await asyncio.wait_for(hung_up.wait(), 60)
 
 
 @pytest.mark.parametrize("content", [None, b"not a certificate"])
@@ -141,38 +144,37 @@ async def test_http_on_an_https_port_is_not_called_an_attack() -> None:
                 await client.test_connection()
 
 
-async def test_waiting_for_a_free_connection_is_no_silence(make_client: MakeClient) -> None:
-    running = 0
+async def test_waiting_for_a_free_connection_is_no_silence(make_client: MakeClient, leap: Leap) -> None:
+    async with serve(ok) as (url, _seen):
+        client = make_client(url, retries=0)
+        provider = client.provider
+        assert isinstance(provider, PinProvider)
+        slots = provider._transport._engine.slots
+        taken = 0
+        while not slots.locked():
+            await slots.acquire()
+            taken += 1
+        reading = [asyncio.create_task(client.download(CID)) for _ in range(2 * taken + 1)]
+        await some_turns()
+        leap(3600)
+        await some_turns()
+        is_waiting = not any(task.done() for task in reading)
+        for _ in range(taken):
+            slots.release()
+        assert is_waiting
+        assert len({blob.data for blob in await asyncio.gather(*reading)}) == 1
 
-    async def slow(request: web.Request) -> web.StreamResponse:
-        nonlocal running
-        running += 1
-        response = web.StreamResponse()
-        await response.prepare(request)
-        for _ in range(6):
-            await response.write(b"x" * 2000)
-            await asyncio.sleep(0.02)
-        return response
 
-    async with serve(slow) as (url, _seen):
-        client = make_client(url, timeout=Timeouts(idle=0.4), retries=0)
-        blobs = await asyncio.gather(*(client.download(CID) for _ in range(150)))
-    assert {blob.size for blob in blobs} == {12_000}
-
-
-async def test_a_slow_reader_is_no_dead_gateway(make_client: MakeClient) -> None:
+async def test_a_slow_reader_is_no_dead_gateway(make_client: MakeClient, leap: Leap) -> None:
     content = cut(os.urandom(2_000_000), KUBO_V0)
 
     class Pager(io.BytesIO):
         def write(self, data: Any) -> int:
-            import time
-
-            time.sleep(0.3)
+            leap(3600)
             return super().write(data)
 
     async with serve(FakeGateway(content, car=honest)) as (url, _seen):
-        client = make_client(url, verify="try", timeout=Timeouts(idle=0.2), retries=0)
-        provider = client.provider
+        provider = make_client(url, verify="try", retries=0).provider
         assert isinstance(provider, PinProvider)
         pager = Pager()
         await provider.pour(content.cid, pager)
@@ -213,7 +215,7 @@ asyncio.run(main())
 async def test_a_silent_pipe_keeps_no_program_alive() -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", PIPE, stdout=asyncio.subprocess.PIPE)
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), 20)
+        output, _ = await asyncio.wait_for(process.communicate(), 120)
     finally:
         if process.returncode is None:
             process.kill()
@@ -225,27 +227,25 @@ async def test_a_large_document_does_not_hold_up_the_loop(make_client: MakeClien
     longest = 0.0
 
     async def watch() -> None:
+        # The work of this thread counts, not the time in which the machine did something else.
         nonlocal longest
-        loop = asyncio.get_running_loop()
         while True:
-            before = loop.time()
+            before = time.thread_time()
             await asyncio.sleep(0)
-            longest = max(longest, loop.time() - before)
+            longest = max(longest, time.thread_time() - before)
 
     async with serve(ok) as (url, _seen):
         client = make_client(url)
         await client.store(1)
         watching = asyncio.create_task(watch())
+        await some_turns()
         record = await client.store(document)
         watching.cancel()
-    import json
-    import time
-
-    start = time.perf_counter()
-    text = json.dumps(document, separators=(",", ":"))
+    start = time.thread_time()
+    text = stringify(document)
+    needed = time.thread_time() - start
     assert record.size == len(text)
-    # Written on the loop it would stand still for several times as long as the fast encoder needs.
-    assert longest < max(0.25, 4 * (time.perf_counter() - start))
+    assert longest < needed / 2, "the loop did none of the writing"
 
 
 # Folders
@@ -314,18 +314,28 @@ async def test_where_a_folder_would_go_is_looked_at_before_it_is_fetched(
     assert (tmp_path / "taken").read_bytes() == b"mine"
 
 
-async def test_a_busy_machine_makes_it_late_and_nothing_else(make_client: MakeClient, tmp_path: Path) -> None:
+async def test_a_busy_machine_makes_it_late_and_nothing_else(make_client: MakeClient, leap: Leap) -> None:
     """The default thread pool is the application's, too: while it is full, hashing and writing wait their turn."""
     content = cut(os.urandom(3_000_000), KUBO_V0)
     release = threading.Event()
+    waits_for_the_hash = asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def on_progress(done: int, _total: int | None) -> None:
+        if done >= 2 * BATCH:
+            waits_for_the_hash.set()
+
     async with serve(FakeGateway(content)) as (url, _seen):
-        client = make_client(url, verify="try", timeout=Timeouts(idle=0.1), retries=1)
+        client = make_client(url, verify="try", retries=0)
         blockers = [loop.run_in_executor(None, release.wait) for _ in range(40)]
-        reading = asyncio.create_task(client.download(content.cid))
-        done, _ = await asyncio.wait({reading}, timeout=0.5)
-        assert not done
-        release.set()
+        reading = asyncio.create_task(client.download(content.cid, on_progress=on_progress))
+        try:
+            await waits_for_the_hash.wait()
+            leap(3600)
+            await some_turns()
+            assert not reading.done()
+        finally:
+            release.set()
         assert (await reading).data == content.plain
         await asyncio.gather(*blockers)
 
