@@ -46,8 +46,13 @@ class FolderLock:
             path = folder / f"{name}.lock"
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             # Another process may sweep between the two steps: then the file is gone, and a new one is made.
-            if _try_lock(fd) and path.exists():
-                return cls(folder, name, fd)
+            try:
+                if _try_lock(fd) and path.exists():
+                    return cls(folder, name, fd)
+            except OSError:  # a file system without locks
+                os.close(fd)
+                path.unlink(missing_ok=True)
+                raise
             os.close(fd)
 
     def release(self) -> None:
@@ -91,6 +96,6 @@ def _try_lock(fd: int) -> bool:
         return True
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
     return True

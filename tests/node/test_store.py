@@ -199,6 +199,16 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
         Node(tmp_path / "file" / "below").start()
 
 
+def test_a_folder_where_nothing_can_be_locked_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(NodeError, match="can't be used: No locks available"):
+        Node(tmp_path).start()
+    assert not list((tmp_path / "drafts").iterdir())
+
+
 def test_pins_outlive_the_node_and_are_shared_by_nodes(tmp_path: Path) -> None:
     first, second = Node(tmp_path), Node(tmp_path)
     first.start()
