@@ -1,4 +1,4 @@
-"""httpx's API on aiohttp's connections: the one module that knows either.
+"""httpx's API on aiohttp's connections: the one module that knows httpx.
 
 httpx 0.28's own pool fails in two ways that a program which cancels all day can't live with: a cancelled request can
 leave it answering PoolTimeout for ever (5 or 6 of 40 pools in a measurement), and with 64 connections it does a tenth
@@ -10,26 +10,20 @@ blindly), lets aiohttp re-quote URLs, and reads in pieces of 16 KiB.
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx
 import yarl
 
 from pinui import __version__
+from pinui.sdk.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.http import Body, Breakdown, Head, Request
-from pinui.sdk.urls import is_loopback
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 __all__ = ["Broken", "Engine", "Reply"]
 
@@ -163,7 +157,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
                 headers=request.headers.multi_items(),
                 data=request.stream if isinstance(request.stream, _BodyStream) else None,
                 allow_redirects=False,
-                proxy=_proxy_for(url),
+                proxy=proxy_for(url),
                 ssl=tls,
             )
         except (aiohttp.ClientError, OSError) as error:
@@ -175,7 +169,9 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     def _connections_pool(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections, socket_factory=_patient_socket),
+                connector=aiohttp.TCPConnector(
+                    limit=self._connections, socket_factory=patient_socket, resolver=LocalNames()
+                ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 # With name look-up and TLS. Nobody waits for a free connection here: see Engine.slots.
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_timeout),
@@ -227,42 +223,6 @@ class _ResponseStream(httpx.AsyncByteStream):
     async def aclose(self) -> None:
         # A connection whose body was read to the end is used again; any other is closed.
         self._response.release()
-
-
-class _PatientSocket(socket.socket):
-    """Goes on reading when writing fails.
-
-    A server that refuses an upload early says why and hangs up while the body is still on its way. asyncio drops a
-    connection at the first failed write, and the answer, which has arrived, with it: 401 would look like a broken line.
-    """
-
-    __slots__ = ()
-
-    def send(self, data: Buffer, flags: int = 0, /) -> int:
-        try:
-            return super().send(data, flags)
-        except (BrokenPipeError, ConnectionResetError):
-            return memoryview(data).nbytes
-
-    def sendmsg(self, buffers: Iterable[Buffer], /, *arguments: Any) -> int:
-        pieces = list(buffers)
-        try:
-            return super().sendmsg(pieces, *arguments)
-        except (BrokenPipeError, ConnectionResetError):
-            return sum(memoryview(piece).nbytes for piece in pieces)
-
-
-def _patient_socket(address: tuple[Any, ...]) -> socket.socket:
-    return _PatientSocket(*address[:3])  # family, type, protocol
-
-
-def _proxy_for(url: str) -> str | None:
-    parts = urlsplit(url)
-    if is_loopback(parts.hostname) or proxy_bypass(parts.netloc):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"  # as curl takes it
 
 
 def _as_httpx_error(error: Exception) -> httpx.TransportError:

@@ -42,6 +42,20 @@ async def test_a_gateway_may_redirect_elsewhere_and_its_key_stays_behind(make_cl
     assert "authorization" not in seen.last.headers
 
 
+async def test_a_name_below_localhost_is_this_machine_whatever_a_name_server_says(make_client: MakeClient) -> None:
+    """Kubo's gateway answers localhost with a redirect to a name of the CID's own, for browsers' sake."""
+
+    async def kubo(request: web.Request) -> web.Response:
+        if request.host.startswith("localhost:"):
+            return web.Response(status=301, headers={"Location": f"http://{CID}.ipfs.{request.host}/"})
+        return web.json_response({"host": request.host})
+
+    async with serve(kubo) as (url, _seen):
+        url = url.replace("127.0.0.1", "localhost")
+        host = url.removeprefix("http://")
+        assert await make_client(url).retrieve(CID) == {"host": f"{CID}.ipfs.{host}".lower()}
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_the_api_may_not_redirect_elsewhere(make_client: MakeClient, status: int) -> None:
     async with serve(echo) as (other, seen), serve(redirecting(status, other + "/x")) as (url, _first):
