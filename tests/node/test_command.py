@@ -98,9 +98,9 @@ def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_killed_at_any_moment_it_has_whole_pins_or_none(tmp_path: Path) -> None:
-    loop = KillLoop(tmp_path, rounds=25, seed=7)
+    loop = KillLoop(tmp_path, rounds=25, seed=7, least=50)
     loop.run()
-    assert loop.acknowledged > 50
+    assert loop.acknowledged >= 50
 
 
 CALLS = [
