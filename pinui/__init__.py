@@ -2,8 +2,9 @@
 
 from pinui import Client
 
-client = await Client.init(provider="pinning", provider_token=jwt)
-record = await client.store({"hello": "world"})
+async with await Client.init(provider_token=jwt) as client:
+    record = await client.store({"hello": "world"})
+    value = await client.retrieve(record.cid)
 """
 
 from __future__ import annotations

@@ -38,10 +38,16 @@ T = TypeVar("T")
 class Client:
     """Stores and reads JSON, files and messages by CID, through a `StorageProvider`.
 
-    Nothing is encrypted: who knows a CID can read what it names.
+        async with await Client.init(provider_token=jwt) as client:
+            record = await client.store({"hello": "world"})
+            value = await client.retrieve(record.cid)
+
+    Nothing is encrypted: who knows a CID can read what it names. What goes wrong is a `PinuiError`: its message says
+    what happened, its `hint` what to do. One client serves any number of operations at a time, on one event loop.
     """
 
     def __init__(self, provider: StorageProvider, *, clock: Clock | None = None) -> None:
+        """A client on any provider; `Client.init` makes one on a pinning service."""
         self.provider = provider
         self._clock = clock or Clock()
 
@@ -58,13 +64,17 @@ class Client:
         return Client(PinProvider(config))
 
     async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
-        """Pin a JSON document. `options` are reserved and have no effect."""
+        """Pin a JSON document. `options` are reserved and have no effect.
+
+        Raises `SerializationError`, before anything is sent, for what JSON can't carry without loss.
+        """
         return self._record(*await self._put_json(data), data)
 
     async def retrieve(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document by CID, or by a URL that contains `/ipfs/`.
 
-        `on_verdict` hears whether the bytes were proven to be what the CID names.
+        `on_verdict` hears whether the bytes were proven to be what the CID names. Raises `InvalidCID`, `ContentError`
+        for what is no JSON, and `IntegrityError` for what is provably something else.
         """
         get_json = cast("Callable[..., Awaitable[Any]]", self.provider.get_json)
         return await get_json(str(Address.parse(cid)), **_given(on_verdict=on_verdict))
@@ -110,7 +120,8 @@ class Client:
     ) -> Blob | Path:
         """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all.
 
-        A folder's CID becomes a folder at `to`. `on_verdict` hears whether it was proven to be what the CID names.
+        Where `to` is a folder, it goes there under its own name; a folder's CID becomes a folder. `on_progress(done,
+        total)` hears of each piece; `on_verdict` hears whether it was proven to be what the CID names.
         """
         get_file = cast("Callable[..., Awaitable[Blob | Path]]", self.provider.get_file)
         arguments = _given(to=to, on_progress=on_progress, on_verdict=on_verdict)
@@ -124,19 +135,22 @@ class Client:
         return self._record(*await self._put_json(sent.to_json()), sent)
 
     async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
-        """Read a message by the CID that `send` returned."""
+        """Read a message by the CID that `send` returned; `ContentError` for a document that is none."""
         return ClientMessage.from_json(await self.retrieve(cid, on_verdict=on_verdict))
 
     async def revoke(self, cid: str) -> bool:
-        """Remove the provider's pin: True, or an error. Copies elsewhere may live on."""
+        """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on."""
         return await self.provider.unpin(str(Address.parse_root(cid)))
 
     async def test_connection(self) -> bool:
-        """Ask the provider whether it accepts the credentials: True, or an error."""
+        """Ask the provider whether it accepts the credentials: True, or an error.
+
+        It is a request like any other: no operation needs it first.
+        """
         return await self.provider.test_authentication()
 
     async def aclose(self) -> None:
-        """Close the provider's connections."""
+        """Close the provider's connections; `async with` does so by itself."""
         close = getattr(self.provider, "aclose", None)
         if close is not None:
             await close()

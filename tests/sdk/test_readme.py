@@ -1,27 +1,45 @@
-"""The README's SDK example runs as it stands, on the node."""
+"""The README's SDK examples run as they stand, on the node."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
-from pinui import ClientMessage
+import pytest
+
+from pinui import Client, ClientMessage
 from pinui.node import Node
 
 README = Path(__file__).parents[2] / "README.md"
 
 
-async def test_the_readmes_example_works(tmp_path: Path) -> None:
-    section = README.read_text().split("## SDK")[1].split("\n## ")[0]
-    example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
-    assert example is not None
+def examples() -> list[str]:
+    section = README.read_text().split("\n## SDK\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+async def test_the_first_example_is_a_program(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *[sys.executable, "-c", examples()[0]], cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert process.returncode == 0
+    assert output.decode() == "QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen {'hello': 'world'}\n"
+
+
+async def test_the_tour_shows_every_operation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
-    exec(example[1], names)  # our own README
+    exec(examples()[1], names)  # our own README
     (tmp_path / "cat.png").write_bytes(b"meow")
     async with Node(tmp_path / "data") as node:
-        value, path, message = await names["main"](node.token, node.api_url, node.gateway_url, str(tmp_path))
+        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        async with await Client.init(provider_token=node.token, **urls) as client:
+            value, blob, path, message = await names["tour"](client, tmp_path)
     assert value == {"hello": "world"}
-    assert path.read_bytes() == b"meow"
+    assert path.read_bytes() == blob.data == b"meow"
     assert isinstance(message, ClientMessage)
     assert (message.recipient_id, message.payload) == ("alice", "hello")
+    assert "not pinned" in capsys.readouterr().out
