@@ -43,8 +43,6 @@ class PinuiError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
-        if hint is not None:
-            self.add_note(hint)  # a traceback that nobody caught tells it, too
 
     def __str__(self) -> str:
         # OSError's own __str__ would write an errno for the subclasses that are also built-in errors.

@@ -203,12 +203,6 @@ def test_errors_survive_a_pickle_with_their_facts(error: PinuiError) -> None:
     assert vars(again) == vars(error)
 
 
-def test_a_traceback_that_nobody_caught_tells_what_to_do() -> None:
-    shown = traceback.format_exception(ProviderError("HTTP error 401", status=401, hint="Make a new token."))
-    assert "".join(shown) == "pinui.sdk.errors.ProviderError: HTTP error 401\nMake a new token.\n"
-    assert not hasattr(PinuiError("m"), "__notes__")
-
-
 def test_errors_are_what_a_python_user_expects() -> None:
     assert issubclass(errors.InvalidCID, ValueError)
     assert issubclass(SerializationError, ValueError)
