@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from pinui.ipfs.importer import KUBO_V1, ImportProfile
+
 __all__ = ["VERSION", "Kubo", "find_kubo"]
 
 VERSION = "0.41.0"
+OLDEST = (0, 40)
 # Where `make kubo` puts it.
 BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pinui" / f"kubo-{VERSION}" / "ipfs"
 # Read before a test's own environment, which has nothing of pinui's, takes over.
@@ -32,7 +35,16 @@ class Kubo:
     def __init__(self, program: str, repository: Path) -> None:
         self.program = program
         self.environment = os.environ | {"IPFS_PATH": str(repository), "IPFS_TELEMETRY": "off"}
+        version = self("version", "--number").decode().strip()
+        if tuple(int(part) for part in version.partition("-")[0].split(".")) < OLDEST:
+            pytest.skip(f"Kubo {version} does not know the named profiles yet: `make kubo` builds {VERSION}")
         self("init", "--profile=test")
+
+    def use(self, profile: ImportProfile) -> tuple[str, ...]:
+        """Import in the profile of that name from now on; what `add` needs besides."""
+        name, *_ = profile.name.split(",")
+        self("config", "profile", "apply", name)
+        return ("--cid-version=1", "--raw-leaves") if profile is KUBO_V1 else ()
 
     def __call__(self, *arguments: str) -> bytes:
         """What a command writes to its output."""

@@ -17,7 +17,7 @@ from pinui import Client
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.exporter import list_folder, load, read_file, resolve
 from pinui.ipfs.folders import FolderBuilder
-from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, Importer, ImportProfile
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, Importer, ImportProfile
 from pinui.ipfs.unixfs import Shard
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FileEnd
 from pinui.node import Node
@@ -27,11 +27,7 @@ from tests.unit.vectors import Store
 pytestmark = pytest.mark.real
 
 CHUNK = 256 * 1024
-OPTIONS = {
-    KUBO_V0: ("--cid-version=0",),
-    KUBO_V1: ("--cid-version=1",),
-    UNIXFS_2025: ("--cid-version=1", "--chunker=size-1048576", "--max-file-links=1024"),
-}
+BY_VERSION = (KUBO_V0, KUBO_V1)
 NAMES = (
     "a.txt",
     "B.txt",
@@ -92,45 +88,43 @@ def pin(node: Node, files: Iterable[tuple[str, bytes]], version: int) -> str:
     return answer.json()["IpfsHash"]
 
 
-@pytest.mark.parametrize("profile", OPTIONS, ids=lambda profile: profile.name)
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 def test_files_have_the_same_cids_at_every_edge_of_a_chunk(kubo: Kubo, tmp_path: Path, profile: ImportProfile) -> None:
-    chunk = profile.chunk_size
+    options, chunk = kubo.use(profile), profile.chunk_size
     for size in (0, 1, 1000, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk - 1, 10_000_000):
         (tmp_path / "file").write_bytes(data := random.Random(size).randbytes(size))
-        assert str(imported(data, profile)[0]) == kubo.add(tmp_path / "file", "--only-hash", *OPTIONS[profile]), size
+        assert str(imported(data, profile)[0]) == kubo.add(tmp_path / "file", "--only-hash", *options), size
 
 
-@pytest.mark.parametrize("leaves", [174, 175, 174**2, 174**2 + 1])
-@pytest.mark.parametrize("profile", [KUBO_V0, KUBO_V1], ids=lambda profile: profile.name)
+@pytest.mark.parametrize(
+    ("profile", "leaves"),
+    [
+        *((profile, leaves) for profile in BY_VERSION for leaves in (174, 175, 174**2, 174**2 + 1)),
+        (UNIXFS_2025, 1024),
+        (UNIXFS_2025, 1025),
+    ],
+)
 def test_trees_are_full_before_the_next_level_begins(
     kubo: Kubo, tmp_path: Path, profile: ImportProfile, leaves: int
 ) -> None:
     (tmp_path / "file").write_bytes(data := random.Random(leaves).randbytes(64 * leaves))
-    expected = kubo.add(tmp_path / "file", "--only-hash", *OPTIONS[profile], "--chunker=size-64")
+    expected = kubo.add(tmp_path / "file", "--only-hash", "--chunker=size-64", *kubo.use(profile))
     assert str(imported(data, replace(profile, chunk_size=64))[0]) == expected
-
-
-@pytest.mark.parametrize("leaves", [1024, 1025])
-def test_the_newer_profile_has_more_links_a_node(kubo: Kubo, tmp_path: Path, leaves: int) -> None:
-    (tmp_path / "file").write_bytes(data := random.Random(leaves).randbytes(64 * leaves))
-    options = ("--cid-version=1", "--max-file-links=1024", "--chunker=size-64")
-    expected = kubo.add(tmp_path / "file", "--only-hash", *options)
-    assert str(imported(data, replace(UNIXFS_2025, chunk_size=64))[0]) == expected
 
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_folders_have_the_same_cids_whatever_the_names(
     kubo: Kubo, node: Node, tmp_path: Path, tree: dict[str, bytes], version: int
 ) -> None:
-    expected = kubo.add(tmp_path / "tree", "--only-hash", f"--cid-version={version}")
+    expected = kubo.add(tmp_path / "tree", "--only-hash", *kubo.use(BY_VERSION[version]))
     assert pin(node, ((f"tree/{name}", data) for name, data in tree.items()), version) == expected
 
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_folder_is_refused_from_where_kubo_splits_it(kubo: Kubo, tmp_path: Path, version: int) -> None:
     """Up to a quarter of a megabyte of names and CIDs; the last size before it still has Kubo's CID."""
-    profile = (KUBO_V0, KUBO_V1)[version]
-    cid, size = imported(b"", profile)
+    options = kubo.use(BY_VERSION[version])
+    cid, size = imported(b"", BY_VERSION[version])
     entry = 100 + len(bytes(cid))
     count = CHUNK // entry
     files = {f"{number:0100}": b"" for number in range(count)}
@@ -138,12 +132,12 @@ def test_a_folder_is_refused_from_where_kubo_splits_it(kubo: Kubo, tmp_path: Pat
     builder = FolderBuilder(version)
     for name in files:
         builder.add(name, cid, size)
-    assert str(builder.finish()[1]) == kubo.add(tmp_path / "tree", "--only-hash", f"--cid-version={version}")
+    assert str(builder.finish()[1]) == kubo.add(tmp_path / "tree", "--only-hash", *options)
     write(tmp_path / "tree", {f"{count:0100}": b""})
     builder.add(f"{count:0100}", cid, size)
     with pytest.raises(ValueError, match="too large for one block"):
         builder.finish()
-    root = kubo.add(tmp_path / "tree", f"--cid-version={version}")
+    root = kubo.add(tmp_path / "tree", *options)
     store, _, _ = Store.from_car(kubo("dag", "export", root), 65536)
     assert isinstance(load(Cid.parse(root), store), Shard)
 
@@ -170,15 +164,15 @@ def test_kubo_imports_the_cars_of_the_data_folder(
 
 def sharded(kubo: Kubo, folder: Path) -> tuple[str, dict[str, bytes]]:
     """A folder in Kubo's repository that is spread over several levels of blocks."""
-    files = {f"file {number} ✓.txt": f"{number}\n".encode() * number for number in range(700)}
+    files = {f"file {number} ✓.txt": f"{number}\n".encode() * number for number in range(300)}
     write(folder, files)
     kubo("config", "Import.UnixFSHAMTDirectorySizeThreshold", "1KiB")
     return kubo.add(folder, "--cid-version=1"), files
 
 
 def test_cars_that_kubo_wrote_are_read(kubo: Kubo, tmp_path: Path, tree: dict[str, bytes]) -> None:
-    for version in (0, 1):
-        root = kubo.add(tmp_path / "tree", f"--cid-version={version}")
+    for profile in PROFILES:
+        root = kubo.add(tmp_path / "tree", *kubo.use(profile))
         assert proven(root, kubo("dag", "export", root)) == tree
     root, files = sharded(kubo, tmp_path / "many")
     archive = kubo("dag", "export", root)
