@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, BinaryIO, overload
 
 from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
+from pinui.ipfs.importer import ImportProfile
 from pinui.ipfs.jsontext import NotJSON, is_small, parse, stringify, utf16_length
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
@@ -92,10 +94,9 @@ class PinProvider:
             self._token,
             is_api_call=True,
         )
-        status, answer = await self._call(request)
-        cid = wire.read_pinned_cid(status, answer)
-        predicted, small = await self._predicted_text(text)
-        pinned = self._pinned(cid, None if predicted is None else compare_prediction(cid, predicted, small))
+        profile = profile_for(self.config.cid_version)
+        cid = await self._pin(request, len(body), lambda: predict_text(text, profile)[0])
+        pinned = self._pinned(cid, await self._verdict_on_text(cid, text, profile))
         pinned.json_size = utf16_length(text)
         return pinned
 
@@ -104,8 +105,8 @@ class PinProvider:
         source = await look_at(file)
         version = self.config.cid_version
         fields = [] if version is None else [wire.options_field(self.config.wire_dialect, version)]
-        is_large = source.size > CHEAP_TO_REPEAT
-        prediction = UploadPrediction(source, profile_for(version)) if self._verifies or is_large else None
+        wants_prediction = self._verifies or source.size > CHEAP_TO_REPEAT
+        prediction = UploadPrediction(source, profile_for(version)) if wants_prediction else None
         body = Multipart(source.parts, fields, on_progress, prediction)
         request = Request(
             "POST",
@@ -116,23 +117,27 @@ class PinProvider:
             is_api_call=True,
             transfer=True,
         )
-        # A large body is sent again only after the provider was asked whether the first one arrived.
-        is_done = None if prediction is None or not is_large else lambda: self._is_pinned(prediction)
-        sink = MemorySink(LARGEST_ANSWER)
         try:
-            outcome = await self._transport.perform(request, sink, is_done=is_done)
+            cid = await self._pin(request, source.size, prediction.cid if prediction is not None else lambda: None)
         finally:
             source.close()
-        if outcome.already_done and prediction is not None:
-            return self._pinned(str(prediction.cid()), "verified" if self._verifies else None)
-        if not isinstance(outcome.result, Head):
-            raise self._error(outcome.result)
-        cid = wire.read_pinned_cid(outcome.result.status, sink.data)
         return self._pinned(cid, prediction.verdict(cid) if prediction is not None and self._verifies else None)
 
-    async def _is_pinned(self, prediction: UploadPrediction) -> bool:
+    async def _pin(self, request: Request, size: int, predict: Callable[[], Cid | None]) -> str:
+        """The CID that the provider answered; or, where the answer was lost, the one it turned out to have."""
+        # A large body is sent again only after the provider was asked whether the first one arrived.
+        is_done = (lambda: self._is_pinned(predict)) if size > CHEAP_TO_REPEAT else None
+        sink = MemorySink(LARGEST_ANSWER)
+        outcome = await self._transport.perform(request, sink, is_done=is_done)
+        if outcome.already_done:
+            return str(await asyncio.to_thread(predict))
+        if isinstance(outcome.result, Head):
+            return wire.read_pinned_cid(outcome.result.status, sink.data)
+        raise self._error(outcome.result)
+
+    async def _is_pinned(self, predict: Callable[[], Cid | None]) -> bool:
         """Whether the provider has what a lost reply was about. Where it can't be told, sending again is harmless."""
-        cid = await asyncio.to_thread(prediction.cid)
+        cid = await asyncio.to_thread(predict)
         if cid is None:
             return False
         query = f"status=pinned&pageLimit=10&hashContains={cid}"
@@ -282,13 +287,15 @@ class PinProvider:
             return outcome.result.status, sink.data
         raise self._error(outcome.result)
 
-    async def _predicted_text(self, text: str) -> tuple[Cid | None, bytes | None]:
-        profile = profile_for(self.config.cid_version)
+    async def _verdict_on_text(self, cid: str, text: str, profile: ImportProfile) -> Verification | None:
         if not self._verifies:
-            return None, None
-        if len(text) < QUICK_TO_HASH:
-            return predict_text(text, profile)
-        return await asyncio.to_thread(predict_text, text, profile)
+            return None
+        predicted = (
+            predict_text(text, profile)
+            if len(text) < QUICK_TO_HASH
+            else await asyncio.to_thread(predict_text, text, profile)
+        )
+        return compare_prediction(cid, *predicted)
 
     def _pinned(self, cid: str, verification: Verification | None) -> PinnedCid:
         self._reader.remember_pinned(cid)

@@ -37,7 +37,7 @@ class Forgetful:
         await up_writer.drain()
         answer = await up_reader.read()
         up_writer.close()
-        if b"pinFileToIPFS" in head:
+        if b"POST" in head:
             self.sent += 1
             if b'"isDuplicate": true' not in answer and b'"isDuplicate":true' not in answer:
                 self.lost += 1
@@ -71,6 +71,19 @@ async def lose(folder: Path, times: int, size: int) -> Forgetful:
 async def test_a_few_large_uploads_are_looked_for_and_not_sent_again(tmp_path: Path) -> None:
     forgetful = await lose(tmp_path, 10, LARGE)
     assert (forgetful.lost, forgetful.sent) == (10, 10)
+
+
+async def test_a_large_document_is_looked_for_too(tmp_path: Path) -> None:
+    document = ["x" * LARGE]
+    async with Node(tmp_path / "node") as node:
+        forgetful = Forgetful(node)
+        async with serve_raw(forgetful) as url:
+            config = ClientConfig(provider_token=node.token, pin_api_url=url, gateway_url=node.gateway_url)
+            async with Client(PinProvider(config, clock=Clock(sleep=no_wait))) as client:
+                record = await client.store(document)
+                assert await client.retrieve(record.cid) == document
+    assert (record.verification, record.size) == ("verified", LARGE + 4)
+    assert (forgetful.lost, forgetful.sent) == (1, 1)
 
 
 async def test_small_uploads_are_simply_sent_again(tmp_path: Path) -> None:
