@@ -58,5 +58,10 @@ EXAMPLES = {
     "profile remove": ("pinui profile remove work",),
     "test": ("pinui --profile work test",),
     "info": ("pinui info --json",),
+    "completion": (
+        'eval "$(pinui completion bash)"       in ~/.bashrc',
+        "pinui completion zsh > ~/.zfunc/_pinui",
+        "pinui completion fish > ~/.config/fish/completions/pinui.fish",
+    ),
     "node": ("pinui node --port 5555 --data ./pins",),
 }

@@ -49,7 +49,11 @@ class Parser(argparse.ArgumentParser):
             word = wrong.strip("'")
             known = [choice.strip("' )") for choice in choices.split(",")]
             near = get_close_matches(word, known, 1)
-            said = f"there is no “{word}” here" + (f"; did you mean “{near[0]}”?" if near else "")
+            said = f"there is no “{word}” here"
+            if near:
+                said += f"; did you mean “{near[0]}”?"
+            elif len(known) < 6:
+                said += f", only {', '.join(known)}"
             if option := re.match("argument (--[a-z]+)", message):
                 said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"
         hint = f"See `{self.prog} --help`."
@@ -229,6 +233,11 @@ def _info(verbs: _Verbs) -> None:
     verbs.add("info", "show versions, where things are and the state of the keyring; no secrets")
 
 
+def _completion(verbs: _Verbs) -> None:
+    verb = verbs.add("completion", "print a script that completes pinui's words in a shell")
+    verb.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
+
+
 def _node(verbs: _Verbs) -> None:
     verb = verbs.add("node", "run a pinning service on this machine")
     verb.add_argument(
@@ -284,4 +293,5 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "test": _test,
     "info": _info,
     "node": _node,
+    "completion": _completion,
 }

@@ -22,6 +22,7 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Which module has which verb. Each is imported when it is asked for: `pinui history` loads no HTTP, none loads Textual.
 VERBS = {
     "cid": "checks",
+    "completion": "completion",
     "download": "files",
     "history": "history",
     "info": "info",
@@ -107,8 +108,9 @@ def _ending_as_by_ctrl_c() -> Generator[None]:
 
     def interrupt(_number: int, frame: FrameType | None) -> None:
         handler = signal.getsignal(signal.SIGINT)  # the event loop's own, while one runs
-        if callable(handler):
-            handler(signal.SIGINT, frame)
+        if not callable(handler):  # a shell lets what a script starts with & ignore ctrl+c, and only that
+            handler = signal.default_int_handler
+        handler(signal.SIGINT, frame)
 
     names = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP; `nohup` has it ignored, and so it stays
     numbers = [number for name in names if (number := getattr(signal, name, None))]
