@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import shutil
 import sys
 import tempfile
 from collections import deque
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.rows import entry_object
 from pinui.cli.running import run
-from pinui.cli.stdin import read_cid
+from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.text import clean
 from pinui.workspace.transfers import Transfer
@@ -124,7 +123,8 @@ def _spool_stdin(folder: Path, name: str | None) -> Path:
         sys.stderr.write("Type what to upload, then ctrl+d on a line of its own.\n")
     path = folder / safe_name(name or "stdin", "stdin")
     with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+        for piece in stdin_pieces():
+            file.write(piece)
     return path
 
 

@@ -99,6 +99,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
                 )
         profiles.save(draft)
         console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")
+        console.hint("Putting its token into the keyring, which may ask you to unlock it …")
         kept = await workspace.credentials.save(draft.name, secret)
         await _say_where(workspace, console, "token", kept)
         if key is not None:

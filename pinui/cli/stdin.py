@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import os
+import select
 import sys
+from typing import TYPE_CHECKING, cast
 
 from pinui.cli.errors import UsageError, VerbError
 
-__all__ = ["read_argument", "read_cid", "read_cids", "typed_bytes", "typed_text"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["read_argument", "read_cid", "read_cids", "stdin_pieces", "typed_bytes", "typed_text"]
+
+PIECE = 1024 * 1024
+STEP_SECONDS = 0.2
 
 
 def read_argument(given: str, what: str) -> bytes | None:
@@ -14,7 +24,7 @@ def read_argument(given: str, what: str) -> bytes | None:
     if given == "-":
         if sys.stdin.isatty():
             sys.stderr.write(f"Type the {what}, then ctrl+d on a line of its own.\n")
-        data = sys.stdin.buffer.read()
+        data = b"".join(stdin_pieces())
         if not data.strip():
             raise VerbError(f"There is no {what} on stdin.")
         return data
@@ -27,6 +37,29 @@ def read_argument(given: str, what: str) -> bytes | None:
             raise VerbError(f"{given[1:]} is empty.")
         return data
     return None
+
+
+def stdin_pieces() -> Iterator[bytes]:
+    """What is on stdin, as it comes.
+
+    It waits in short steps: a signal that falls just before a read that blocks would be seen only after it.
+    """
+    source = cast("io.BufferedReader", sys.stdin.buffer)
+    while True:
+        while not _is_ready(source):
+            pass
+        if not (piece := source.read1(PIECE)):
+            return
+        yield piece
+
+
+def _is_ready(source: io.BufferedReader) -> bool:
+    if os.name != "posix":  # elsewhere only sockets can be asked
+        return True
+    try:
+        return bool(select.select([source], [], [], STEP_SECONDS)[0])
+    except ValueError:  # no file of the system, but one in memory
+        return True
 
 
 def typed_bytes(given: str) -> bytes:
@@ -73,5 +106,5 @@ def _lines(given: str) -> list[str]:
     """The word itself, or the lines on stdin. A line may go on after a tab, as `upload` and `history` print it."""
     if given == "-" and sys.stdin.isatty():
         sys.stderr.write("Type a CID a line, then ctrl+d on a line of its own.\n")
-    lines = sys.stdin.read().splitlines() if given == "-" else [given]
+    lines = b"".join(stdin_pieces()).decode("utf-8", "replace").splitlines() if given == "-" else [given]
     return [line.partition("\t")[0].strip() for line in lines if line.strip()]

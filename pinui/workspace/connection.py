@@ -95,5 +95,7 @@ async def _token(profile: Profile, credentials: Credentials) -> Secret:
         return credential.secret
     if profile.name == ENVIRONMENT:
         raise NoToken("PINUI_API_URL is set and there is no token for it.", hint="Set PINUI_TOKEN.")
-    hint = credential.trouble or f"Give it one with `pinui profile add {profile.name}`, or set PINUI_TOKEN."
+    if credential.trouble:  # it may have one, in a keyring that does not open
+        raise NoToken(f"The profile “{profile.name}” has no token that could be read.", hint=credential.trouble)
+    hint = f"Give it one with `pinui profile add {profile.name}`, or set PINUI_TOKEN."
     raise NoToken(f"The profile “{profile.name}” has no token.", hint=hint)
