@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack, cast, overload
 
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
@@ -25,10 +26,6 @@ from pinui.sdk.pin_provider import PinProvider, text_of
 from pinui.sdk.provider import StorageProvider
 from pinui.sdk.sources import Uploadable, look_at
 from pinui.sdk.transport import Clock
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self, Unpack
 
 __all__ = ["Client"]
 
@@ -86,9 +83,11 @@ class Client:
         *,
         on_progress: OnProgress | None = None,
     ) -> ClientRecord[None]:
-        """Pin a file: a path, bytes, an open binary file or a `Blob`. A folder's path pins one directory.
+        """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
-        `options` are reserved and have no effect. `on_progress(done, total)` hears of each piece that goes out.
+        A folder's path pins one directory; folders in it that hold no file can't travel, and are left out. `options`
+        are reserved and have no effect. `on_progress(done, total)` hears of each piece that goes out. Raises
+        `SourceChanged` where the file changes on the way.
         """
         source = await look_at(file)
         try:

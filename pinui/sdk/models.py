@@ -228,16 +228,20 @@ class ClientMessage:
     def from_json(cls, document: object) -> ClientMessage:
         """Read a stored document; `ContentError` says what is missing in one that is no message."""
         if not isinstance(document, Mapping):
-            raise ContentError("This document is not a message: it is not an object")
+            raise _no_message("it is not an object")
         fields = cast("Mapping[str, object]", document)
         recipient, payload, timestamp = (fields.get(name) for name in ("recipientId", "payload", "timestamp"))
         if not isinstance(recipient, str):
-            raise ContentError("This document is not a message: it has no recipientId")
+            raise _no_message("it has no recipientId")
         if not isinstance(payload, str):
-            raise ContentError("This document is not a message: it has no payload text")
+            raise _no_message("it has no payload text")
         if isinstance(timestamp, bool) or not isinstance(timestamp, (int, float)) or not math.isfinite(timestamp):
-            raise ContentError("This document is not a message: it has no timestamp")
+            raise _no_message("it has no timestamp")
         return cls(recipient, payload, int(timestamp))
+
+
+def _no_message(why: str) -> ContentError:
+    return ContentError(f"This document is not a message: {why}", hint="Retrieve it: that reads any document.")
 
 
 @dataclass(frozen=True, slots=True)
