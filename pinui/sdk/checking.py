@@ -156,7 +156,7 @@ class CarSink:
     async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
         if head.media_type != self.MEDIA_TYPE:
             raise NotTrustless
-        self._restart(head)
+        await self._restart(head)
 
     async def write(self, chunk: bytes) -> None:
         self._batch.append(chunk)
@@ -171,9 +171,9 @@ class CarSink:
 
     # For gateways that give single blocks only.
 
-    def begin_blocks(self, head: Head) -> None:
+    async def begin_blocks(self, head: Head) -> None:
         """Blocks follow one by one, as `wanted` asks for them."""
-        self._restart(head)
+        await self._restart(head)
         list(self._verifier.feed(encode_header([self._root])))
 
     @property
@@ -185,7 +185,7 @@ class CarSink:
         """The block that was wanted."""
         await self._hand_on(await self._checked(lambda: list(self._verifier.feed_block(data))))
 
-    def _restart(self, head: Head) -> None:
+    async def _restart(self, head: Head) -> None:
         self._head = head
         self._verifier = self._new_verifier(head.headers.get("content-type", ""))
         self._batch, self._batched = [], 0
@@ -195,7 +195,7 @@ class CarSink:
         if self._inner is not None:
             self._inner.restart()
         if self._folder is not None:
-            self._folder.restart()
+            await asyncio.to_thread(self._folder.restart)
 
     def _new_verifier(self, content_type: str) -> CarVerifier:
         return CarVerifier(self._root, self._path, deep=self._deep, repeats="dups=n" not in content_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 import shutil
@@ -92,7 +93,7 @@ class FolderWriter:
     def _free_place(self) -> Path:
         final = self._to / self._name if self._to.is_dir() else self._to
         if final.exists():
-            raise FileExistsError(17, "something of that name is there already", str(final))
+            raise FileExistsError(errno.EEXIST, "something of that name is there already", str(final))
         return final
 
     def _place(self, path: tuple[str, ...]) -> Path:

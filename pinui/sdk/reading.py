@@ -236,7 +236,7 @@ class GatewayReader:
                 block = memory.data
             if head is None:
                 head = reply
-                sink.begin_blocks(reply)
+                await sink.begin_blocks(reply)
             await sink.write_block(block)
         if head is not None:
             await sink.finish()

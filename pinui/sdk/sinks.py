@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 import threading
@@ -229,11 +230,11 @@ class FileSink:
             self._final = self._to / name if self._to.is_dir() else self._to
             if self._final != self._to and name != self._fallback_name and self._final.exists():
                 # The gateway chose this name. It may not choose to overwrite something.
-                raise FileExistsError(17, "a file of that name is there already", str(self._final))
+                raise FileExistsError(errno.EEXIST, "a file of that name is there already", str(self._final))
             if not self._final.parent.is_dir():
-                raise FileNotFoundError(2, "there is no such folder", str(self._final.parent))
+                raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(self._final.parent))
             if self._final.is_dir():
-                raise IsADirectoryError(21, "a folder of that name is in the way", str(self._final))
+                raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(self._final))
             # Beside the destination, so that the rename never crosses file systems; the user's umask applies.
             stem = self._final.name.encode()[:200].decode(errors="ignore")
             temporary = self._final.with_name(f".{stem}.{secrets.token_hex(4)}.part")

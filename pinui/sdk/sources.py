@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import mimetypes
 import os
@@ -122,7 +123,7 @@ def _from_path(path: Path, name: str) -> Part:
     if not stat.S_ISREG(seen.st_mode):
         raise PinuiError(f"{path} is not a regular file")
     if not os.access(path, os.R_OK):
-        raise PermissionError(13, "no permission to read it", str(path))
+        raise PermissionError(errno.EACCES, "no permission to read it", str(path))
 
     def unchanged(file: BinaryIO) -> bool:
         # The open file, and what stands under its name now: a replaced file is a change, too.
