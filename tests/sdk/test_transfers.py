@@ -6,6 +6,8 @@ import asyncio
 import hashlib
 import os
 import random
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -216,29 +218,59 @@ async def test_a_broken_download_goes_on_where_it_stopped_or_starts_anew(
         assert asked[1] is None
 
 
-@pytest.mark.parametrize(
-    ("answer", "extra"),
-    [
-        ("206 Partial Content", "Content-Range: bytes 7-99/100"),
-        ("206 Partial Content", "Content-Range: bytes nonsense"),
-        ("416 Range Not Satisfiable", "Content-Range: bytes */5"),
-    ],
-)
-async def test_a_wrong_continuation_never_reaches_the_file(
-    make_client: MakeClient, tmp_path: Path, answer: str, extra: str
+SHORT = DATA[:300_000]
+
+
+def rest(start: int, *, shift: int = 0, total: int = len(SHORT), etag: str = '"e"') -> bytes:
+    """An answer to the wish for the rest; with `shift` it begins elsewhere."""
+    content_range = f"Content-Range: bytes {start + shift}-{len(SHORT) - 1}/{total}"
+    return reply("206 Partial Content", SHORT[start + shift :], content_range, f"ETag: {etag}")
+
+
+ANSWERS: dict[str, tuple[Callable[[int], bytes], bool]] = {
+    "the rest": (rest, True),
+    "everything": (lambda _start: reply("200 OK", SHORT, 'ETag: "e"'), True),
+    "another offset": (lambda start: rest(start, shift=1), False),
+    "another size": (lambda start: rest(start, total=len(SHORT) + 5), False),
+    "another content": (lambda start: rest(start, etag='"other"'), False),
+    "nonsense": (lambda start: reply("206 Partial Content", SHORT[start:], "Content-Range: bytes x"), False),
+    "nothing": (lambda _start: reply("416 Range Not Satisfiable", b"", "Content-Range: bytes */5"), False),
+}
+
+
+@pytest.mark.parametrize("cut_at", [0, 1, 262_144, len(SHORT) - 1])
+@pytest.mark.parametrize("answer", ANSWERS)
+async def test_what_continues_a_download_is_right_or_never_reaches_the_file(
+    make_client: MakeClient, tmp_path: Path, cut_at: int, answer: str
 ) -> None:
+    give, is_right = ANSWERS[answer]
+    arrived = asyncio.Event()
+    if cut_at == 0:
+        arrived.set()
+
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await read_head(reader)).decode().lower()
-        if "range: bytes" in head:
-            writer.write(reply(answer, b"y" * 93, extra, 'ETag: "e"'))
+        wanted = re.search(r"range: bytes=(\d+)-", head)
+        if wanted is None:
+            writer.write(reply("200 OK", SHORT[:cut_at], 'ETag: "e"', length=len(SHORT)))
         else:
-            writer.write(reply("200 OK", b"x" * 50, 'ETag: "e"', length=100))
+            assert int(wanted[1]) == cut_at
+            writer.write(give(cut_at))
         await writer.drain()
+        await arrived.wait()  # what comes together with the end of its connection is not always seen
+
+    def on_progress(done: int, _total: int | None) -> None:
+        if done >= cut_at:
+            arrived.set()
 
     async with serve_raw(handler) as url:
-        with pytest.raises((NetworkError, ProviderError)):
-            await make_client(url).download(CID, to=tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
+        download = make_client(url).download(CID, to=tmp_path / "out", on_progress=on_progress)
+        if is_right and cut_at:
+            assert (await download).read_bytes() == SHORT
+        else:  # where nothing came, there is nothing to continue: it starts anew, and is cut off each time
+            with pytest.raises((NetworkError, ProviderError)):
+                await download
+            assert list(tmp_path.iterdir()) == []
 
 
 async def test_more_than_the_limit_is_refused_in_memory_and_fine_on_disk(
