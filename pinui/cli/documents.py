@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
 from pinui.cli.grammar import QUOTES
-from pinui.cli.rows import entry_object
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_bytes
 
@@ -26,7 +25,7 @@ def store(options: Namespace, console: Console) -> int:
     document = _read_document(options.document)
     entry = run(options, console, lambda workspace: workspace.store(document, name=options.name))
     if console.as_json:
-        console.out_json(entry_object(entry, data=document))
+        console.out_json({**entry.to_json(), "data": document})
     else:
         console.out(entry.cid)
     return 0

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.rows import entry_object
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
@@ -88,7 +87,7 @@ def _report(console: Console, path: str, transfer: Transfer) -> bool:
         console.report(transfer.failure or VerbError("It was cancelled."), about=path)
         return False
     if console.as_json:
-        console.out_json(entry_object(transfer.entry, path=path))
+        console.out_json({**transfer.entry.to_json(), "path": path})
     else:
         console.out(f"{transfer.entry.cid}\t{path}")
     return True

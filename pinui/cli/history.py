@@ -62,9 +62,7 @@ def _list(file: HistoryFile, options: Namespace, console: Console) -> int:
     for entry in _rows(file, query, limit):
         shown += 1
         if console.as_json:
-            from pinui.cli.rows import entry_object
-
-            console.out_json(entry_object(entry))
+            console.out_json(entry.to_json())
         elif console.data_on_terminal:
             console.styled(_terminal_line(entry, shutil.get_terminal_size().columns, colours=console.colours))
         else:

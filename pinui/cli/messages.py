@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
 from pinui.cli.figures import iso_time
-from pinui.cli.rows import entry_object
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_text
 from pinui.workspace.text import clean_line
@@ -38,7 +37,7 @@ def send(options: Namespace, console: Console) -> int:
 
     entry, message = run(options, console, work)
     if console.as_json:
-        console.out_json(entry_object(entry, data=message))
+        console.out_json({**entry.to_json(), "data": message})
     else:
         console.out(entry.cid)
     console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {recipient}.")

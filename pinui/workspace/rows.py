@@ -42,6 +42,23 @@ class Entry:
         first_line = (self.excerpt or "").strip().split("\n", 1)[0].strip()
         return self.name or self.note or first_line or self.cid
 
+    def to_json(self) -> dict[str, str | int]:
+        """The row for a script or an export, with the contract's names; what is not known is left out."""
+        fields = {
+            "cid": self.cid,
+            "timestamp": self.timestamp,
+            "size": self.size,
+            "kind": self.kind,
+            "direction": self.direction,
+            "profile": self.profile,
+            "name": self.name,
+            "note": self.note,
+            "recipientId": self.recipient,
+            "verification": self.verification,
+            "revokedAt": self.revoked_at,
+        }
+        return {key: value for key, value in fields.items() if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

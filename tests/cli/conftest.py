@@ -6,11 +6,15 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.terminal import Terminal
 
 PINUI = str(Path(sys.executable).with_name("pinui"))
 
@@ -32,6 +36,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+Open = Callable[..., "Terminal"]
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -104,3 +109,23 @@ def here(tmp_path: Path) -> Path:
     """The folder that `run` and `call` run in."""
     (tmp_path / "here").mkdir(exist_ok=True)
     return tmp_path / "here"
+
+
+@pytest.fixture
+def terminal(environment: dict[str, str], here: Path) -> Iterator[Open]:
+    """Open `pinui` with these arguments on a terminal."""
+    if sys.platform == "win32":
+        pytest.skip("needs a pty")
+    from tests.cli.terminal import Terminal
+
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str, **variables: str) -> Terminal:
+        opened.append(Terminal(environment | {"TERM": "xterm-256color"} | variables, here, *arguments))
+        return opened[-1]
+
+    yield open_terminal
+    for one in opened:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()

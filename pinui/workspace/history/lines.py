@@ -26,21 +26,8 @@ class BadLine(ValueError):
 
 def entry_line(entry: Entry, data: str | None) -> str:
     """One row as a line, without its line end. The document's own text stands in it as it was stored."""
-    fields: dict[str, Any] = {
-        "cid": entry.cid,
-        "timestamp": entry.timestamp,
-        "size": entry.size,
-        "kind": entry.kind,
-        "direction": entry.direction,
-        "profile": entry.profile,
-        "name": entry.name,
-        "note": entry.note,
-        "recipientId": entry.recipient,
-        "verification": entry.verification,
-        "revokedAt": entry.revoked_at,
-        "id": str(entry.id),  # a number this large would lose its end in JavaScript
-    }
-    line = json.dumps({key: value for key, value in fields.items() if value is not None}, ensure_ascii=False)
+    # A number as large as the id would lose its end in JavaScript.
+    line = json.dumps({**entry.to_json(), "id": str(entry.id)}, ensure_ascii=False)
     return line if data is None else f'{line[:-1]}, "data": {data}}}'
 
 

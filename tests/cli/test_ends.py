@@ -1,0 +1,160 @@
+"""How a verb ends before its time: signals, readers that go away, full disks, services that are away."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PINUI, Open, Run
+
+if sys.platform == "win32":
+    pytest.skip("its signals and pipes are others", allow_module_level=True)
+
+
+@pytest.mark.parametrize("verb", ["upload", "download"])
+def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, verb: str) -> None:
+    with (here / "big.bin").open("wb") as file:
+        file.truncate(600_000_000)
+    arguments = ["upload", "big.bin"]
+    if verb == "download":
+        cid = call("upload", "big.bin").line.split("\t")[0]
+        arguments = ["download", cid, "-o", "copy.bin"]
+    shown = terminal(*arguments)
+    shown.read_until("%")
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end(20) == 130
+    assert "Interrupted." in shown.text
+    assert "Traceback" not in shown.text
+    assert {path.name for path in here.iterdir()} == {"big.bin"}
+
+
+# `timeout` sends SIGTERM, a terminal that is closed SIGHUP; what a script starts with & ignores SIGINT.
+@pytest.mark.parametrize(
+    ("number", "shell"),
+    [(signal.SIGINT, ""), (signal.SIGTERM, ""), (signal.SIGHUP, ""), (signal.SIGTERM, "trap '' INT;")],
+)
+def test_an_end_while_waiting_for_a_pipe_comes_at_once_and_leaves_nothing(
+    environment: dict[str, str], here: Path, number: int, shell: str
+) -> None:
+    reader, writer = os.pipe()
+    (here / "tmp").mkdir()
+    process = subprocess.Popen(
+        ["sh", "-c", f"{shell} exec {PINUI} upload -"],
+        env=environment | {"TMPDIR": str(here / "tmp")},
+        cwd=here,
+        stdin=reader,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    os.close(reader)
+    os.write(writer, b"x" * 200_000)  # more than a pipe holds: it is being read once this returns
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    os.close(writer)
+    assert process.returncode == 130
+    assert (out, err) == (b"", b"Interrupted.\n")
+    assert list((here / "tmp").iterdir()) == []
+
+
+def test_ctrl_c_before_a_verb_has_begun_is_no_traceback(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pinui.cli.grammar.build_parser", interrupt)
+    ran = call("history")
+    assert (ran.code, ran.out, ran.err) == (130, "", "Interrupted.\n")
+
+
+def test_a_reader_that_has_enough_is_no_error(call: Run, environment: dict[str, str], here: Path) -> None:
+    (here / "big.bin").write_bytes(b"0123456789" * 500_000)
+    cid = call("upload", "big.bin").line.split("\t")[0]
+    script = f"set -o pipefail; {PINUI} download {cid} -o - | head -c 4"
+    ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
+    assert (ran.stdout, ran.stderr, ran.returncode) == (b"0123", b"", 0)
+    script = f"set -o pipefail; {PINUI} history export - | head -c 1"
+    ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False)
+    assert b"Traceback" not in ran.stderr
+    assert b"Exception" not in ran.stderr
+
+
+def test_a_verb_that_changes_something_does_not_succeed_without_its_reader(
+    environment: dict[str, str], here: Path
+) -> None:
+    (here / "a").write_text("a")
+    for arguments, code in ((["upload", "a", "a"], 1), (["cid", "a"], 0)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ran = subprocess.run(
+            [PINUI, *arguments], env=environment, cwd=here, stdout=writer, stderr=subprocess.PIPE, check=False
+        )
+        os.close(writer)
+        assert ran.returncode == code
+        assert (b"The reader of stdout has gone" in ran.stderr) == (code == 1)
+        assert ran.stderr.count(b"\n") == code
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--version"], ["help"], ["store", "[]"], ["profile", "list"]], ids=str)
+def test_a_full_disk_behind_stdout_is_a_sentence(environment: dict[str, str], arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run([PINUI, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == b"pinui: stdout cannot be written: No space left on device.\n"
+
+
+@pytest.fixture
+def slow_service() -> Iterator[str]:
+    """A service that asks everybody to wait for half a minute."""
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(429)
+            self.send_header("Retry-After", "30")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_pause_is_counted_down_and_can_be_ended(terminal: Open, slow_service: str, number: int) -> None:
+    shown = terminal("store", "1", PINUI_API_URL=slow_service, PINUI_TOKEN="t", PINUI_GATEWAY_URL=slow_service)
+
+    def counted(text: str) -> bool:  # a busy machine may leave out a second
+        return len(set(re.findall(r"Waiting for the service: going on in (\d+) s", text))) > 2
+
+    shown.read_until_true(counted, "three different seconds")
+    shown.process.send_signal(number)
+    assert shown.end(20) == 130
+    assert "Traceback" not in shown.text
+
+
+def test_what_ignores_ctrl_c_can_still_be_ended_while_it_waits_for_a_service(
+    environment: dict[str, str], slow_service: str
+) -> None:
+    addresses = {"PINUI_API_URL": slow_service, "PINUI_GATEWAY_URL": slow_service, "PINUI_TOKEN": "t"}
+    with subprocess.Popen(
+        ["sh", "-c", f"trap '' INT; exec {PINUI} store 1"], env=environment | addresses, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(b"Waiting for the service: going on in ")
+        process.terminate()
+        assert process.stderr.read() == b"Interrupted.\n"
+    assert process.returncode == 130
