@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -51,73 +50,6 @@ def test_an_index_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "index.db").mkdir()
     with pytest.raises(NodeError, match=r"The index in .* can't be used"):
         Node(tmp_path).start()
-
-
-def rubbish(index: Path) -> None:
-    index.write_bytes(b"rubbish" * 1000)
-
-
-def cut(index: Path) -> None:
-    os.truncate(index, index.stat().st_size // 2)
-
-
-def scratched(index: Path) -> None:
-    """Everything but the first page overwritten, as a crash of the machine may leave it."""
-    size = index.stat().st_size
-    with index.open("r+b") as file:
-        file.seek(4096)
-        file.write(b"x" * (size - 4096))
-    (index.parent / "drafts" / "dead.lock").write_bytes(b"")
-
-
-@pytest.mark.parametrize("damage", [rubbish, cut, scratched, Path.unlink])
-def test_a_damaged_index_is_made_anew_from_the_pins(
-    tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
-) -> None:
-    node = Node(tmp_path)
-    node.start()
-    with client(node) as api:
-        api.post("/pinning/pinJSONToIPFS", json={"pinContent": {"a": 1}})
-        folder = [("file", ("d/a.bin", os.urandom(600_000))), ("file", ("d/sub/b.txt", b"b"))]
-        cid = api.post("/pinning/pinFileToIPFS", files=folder).json()["IpfsHash"]
-        unpinned = api.post("/pinning/pinJSONToIPFS", json={"pinContent": "gone"}).json()["IpfsHash"]
-        api.delete(f"/pinning/unpin/{unpinned}")
-        before = api.get("/data/pinList", params={"status": "pinned"}).json()["rows"]
-    node.stop()
-    damage(tmp_path / "index.db")
-    node.start()
-    with client(node) as api:
-        after = api.get("/data/pinList").json()["rows"]
-        facts = ("ipfs_pin_hash", "size", "number_of_files", "mime_type")
-        assert [[row[fact] for fact in facts] for row in after] == [[row[fact] for fact in facts] for row in before]
-        assert {row["metadata"]["name"] for row in after} == {None}
-        assert api.get(f"/ipfs/{cid}/a.bin").content == folder[0][1][1]
-        assert api.get(f"/ipfs/{cid}/sub/b.txt").text == "b"
-        assert api.delete(f"/pinning/unpin/{cid}").text == "OK"
-    node.stop()
-    aside = list(tmp_path.glob("index.db.damaged-*"))
-    assert len(aside) == (damage is not Path.unlink)
-    assert bool(aside) == ("made anew" in caplog.text)
-
-
-def test_a_damaged_pin_is_put_aside_when_the_index_is_made_anew(tmp_path: Path) -> None:
-    store = PinStore(tmp_path)
-    kept, _ = store_json(store, '"kept"', Options())
-    for text in ('"cut"', '"changed"'):
-        store_json(store, text, Options())
-    store.close()
-    by_text = {
-        path.read_bytes().rpartition(b'"')[0].rpartition(b'"')[2]: path for path in (tmp_path / "pins").iterdir()
-    }
-    os.truncate(by_text[b"cut"], by_text[b"cut"].stat().st_size - 1)
-    by_text[b"changed"].write_bytes(by_text[b"changed"].read_bytes().replace(b"changed", b"Changed"))
-    (tmp_path / "index.db").unlink()
-    store = PinStore(tmp_path)
-    assert [pin.cid for pin in store.index.list(PinQuery())] == [kept.cid]
-    store.close()
-    assert {path.name for path in tmp_path.glob("*.damaged")} == {
-        f"{by_text[text].name}.damaged" for text in (b"cut", b"changed")
-    }
 
 
 async def longest_pause_of_the_loop(node: Node, data: bytes) -> float:
