@@ -17,7 +17,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import count
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.place import PlaceScreen
+from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.themes import DARK, LIGHT, own_variables
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.workspace.text import clean_line
@@ -179,14 +179,22 @@ class Pinui(TypedAhead[None]):
             result = await self.workspace.test()
         else:
             result = await self.workspace.test(other, (await self.workspace.credentials.read(name)).secret)
-        self.tests.setdefault(name, []).append(result)
-        self.tested_at[name] = self.clock()
+        self.remember_test(name, result)
         if result.ok and other is None:
-            totals = await self.workspace.totals()
-            if totals is not None:
-                self.totals[name] = totals
+            await self.count_pins()
         self._workspace_changed()
         return result
+
+    def remember_test(self, name: str, result: TestResult) -> None:
+        """For Connection and the bar."""
+        self.tests.setdefault(name, []).append(result)
+        self.tested_at[name] = self.clock()
+
+    async def count_pins(self) -> None:
+        """Ask the service in use what the account holds."""
+        totals = await self.workspace.totals()
+        if totals is not None:
+            self.totals[self.workspace.profile.name] = totals
 
     async def switch(self, name: str) -> None:
         """Use another profile."""
@@ -293,11 +301,20 @@ class Pinui(TypedAhead[None]):
             return
         from pinui.tui.screens.confirm import leave_question
 
-        await self.push_screen(leave_question(running, unsaved=unsaved), lambda yes: self.exit() if yes else None)
+        await self.push_screen(leave_question(running, unsaved), lambda yes: self.exit() if yes else None)
 
-    def _unsaved(self) -> bool:
-        places = [screen for stack in self._screen_stacks.values() for screen in stack]
-        return any(isinstance(place, PlaceScreen) and place.is_mounted and place.unsaved for place in places)
+    def _unsaved(self) -> list[Unsaved]:
+        screens = [screen for stack in self._screen_stacks.values() for screen in stack]
+        places = [screen for screen in screens if isinstance(screen, PlaceScreen) and screen.is_mounted]
+        return [place.unsaved for place in places if place.unsaved]
+
+    def search_themes(self) -> None:
+        """What F9 and the palette's Theme show."""
+        from textual.command import CommandPalette
+
+        from pinui.tui.palette import ThemesProvider
+
+        self.push_screen(CommandPalette(providers=[ThemesProvider], placeholder="Search for themes…"))
 
     async def run_command(self, group: Group, command: Command) -> None:
         """Do what a key would do, from the palette: in the place and pane where that key works."""

@@ -53,7 +53,14 @@ COMMON_KEYS: dict[str, Group] = {
     ),
     "confirm": Group(
         "Questions",
-        (quiet("confirm.yes", "R", "screen.yes", "yes", "Do what the question asks"),),
+        tuple(
+            quiet(f"confirm.{verb}", letter, f"screen.yes('{letter}')", verb, f"{sentence}, as the question says")
+            for verb, letter, sentence in (
+                ("revoke", "R", "Revoke, remove or replace"),
+                ("forget", "F", "Forget"),
+                ("quit", "Q", "Quit"),
+            )
+        ),
     ),
     "dialog": Group(
         "Dialogs",

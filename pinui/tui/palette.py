@@ -1,4 +1,4 @@
-"""The command palette: every action, every profile, recent pins."""
+"""The command palette: every action, every profile, recent pins; and the themes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pinui.tui.app import Pinui
     from pinui.workspace import Entry
 
-__all__ = ["PinuiProvider"]
+__all__ = ["PinuiProvider", "ThemesProvider"]
 
 RECENT = 30
 Doing = Callable[[], Awaitable[None]]
@@ -83,3 +83,27 @@ class PinuiProvider(Provider):
         await self.pinui.action_go("pins")
         if isinstance(self.pinui.screen, PinsScreen):
             await self.pinui.screen.show_cid(entry.cid)
+
+
+class ThemesProvider(Provider):
+    """Ours first, then those that came with the toolkit; the one in use says so."""
+
+    async def discover(self) -> Hits:
+        """All of them."""
+        for name, words, doing in self._known():
+            yield DiscoveryHit(Content(words), doing, text=name)
+
+    async def search(self, query: str) -> Hits:
+        """What matches."""
+        matcher = self.matcher(query)
+        for name, words, doing in self._known():
+            if (score := matcher.match(name)) > 0:
+                yield Hit(score, Content(words), doing, text=name)
+
+    def _known(self) -> Iterable[tuple[str, str, Callable[[], None]]]:
+        names = sorted(self.app.available_themes, key=lambda name: (not name.startswith("pinui"), name))
+        for name in names:
+            yield name, f"{name} · in use" if name == self.app.theme else name, partial(self._use, name)
+
+    def _use(self, name: str) -> None:
+        self.app.theme = name

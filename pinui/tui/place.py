@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
     from pinui.tui.app import Pinui
     from pinui.workspace import Workspace
 
-__all__ = ["PlaceScreen"]
+__all__ = ["PlaceScreen", "Unsaved"]
 
 Result = TypeVar("Result")
 _HELD: ContextVar[object] = ContextVar("held", default=None)
 """Why the keys wait, in work that asks something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """Something written that is nowhere else: the fact as half a sentence, and what leaving would do to it."""
+
+    fact: str
+    consequence: str
 
 
 class PlaceScreen(Screen[None]):
@@ -80,9 +89,9 @@ class PlaceScreen(Screen[None]):
         bar.profile, bar.state, bar.fact = self.pinui.standing()
 
     @property
-    def unsaved(self) -> bool:
-        """Whether leaving the program would lose something that was written here."""
-        return False
+    def unsaved(self) -> Unsaved | None:
+        """What leaving the program would lose of what was written here."""
+        return None
 
     def workspace_changed(self) -> None:
         """The history, the transfers or the status changed."""
@@ -103,6 +112,14 @@ class PlaceScreen(Screen[None]):
         nodes = self.focused.ancestors_with_self if self.focused else []
         return next((f"#{node.id}" for node in nodes if f"#{node.id}" in self.PANES), self.PANES[0])
 
+    def beyond(self) -> str:
+        """The pane that Tab brings to the front of a small terminal, by its title: nothing else tells of it there."""
+        panes = self.PANES
+        following = panes[(panes.index(self.current_pane()) + 1) % len(panes)]
+        pane = self.query_one(following)
+        hidden = not all(node.display for node in (pane, *pane.ancestors) if isinstance(node, Widget))
+        return str(pane.border_title).lower() if hidden and pane.border_title else ""
+
     def on_descendant_focus(self) -> None:
         """A click or the palette moved the focus: the right column is in front."""
         self._last_pane = self.current_pane()
@@ -116,6 +133,7 @@ class PlaceScreen(Screen[None]):
         pane = self.query_one(self._last_pane or self.PANES[0])
         if self.focused is None and pane.focusable:
             focus_now(pane)
+        self.refresh_bindings()  # the footer names the panes that are out of sight
 
     def action_next_pane(self) -> None:
         """Tab moves between panes, not between the fields inside them."""

@@ -104,9 +104,6 @@ PLACE_KEYS: dict[str, Group] = {
     "browser": Group(
         "Files: Upload",
         (
-            here("browser.mark", "space", "mark", "mark", "Mark a file or folder for upload"),
-            here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
-            here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
             Command(
                 "browser.upload",
                 "u",
@@ -114,8 +111,11 @@ PLACE_KEYS: dict[str, Group] = {
                 "upload",
                 "Upload what is marked, or this one; a folder becomes one CID",
             ),
+            here("browser.mark", "space", "mark", "mark", "Mark a file or folder for upload"),
             Command("browser.path", "p", "screen.type_path", "type a path", "Type or paste a path to go to"),
             Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
+            here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
+            here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
             quiet(
                 "browser.hidden",
                 "full_stop",
@@ -156,6 +156,16 @@ PLACE_KEYS: dict[str, Group] = {
         "messages",
         "#recipients",
     ),
+    "messages": Group(
+        "Messages",
+        (
+            Command("messages.copy", "y", "screen.copy_cid", "copy CID", "Copy a message's CID, to pass it on"),
+            Command("messages.new", "n", "screen.new_recipient", "new", "Write to somebody new"),
+            Command("messages.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
+        ),
+        "messages",
+        "#recipients",
+    ),
     "thread": Group(
         "Messages: Thread",
         (
@@ -173,16 +183,6 @@ PLACE_KEYS: dict[str, Group] = {
         ),
         "messages",
         "#thread",
-    ),
-    "messages": Group(
-        "Messages",
-        (
-            Command("messages.new", "n", "screen.new_recipient", "new recipient", "Write to somebody new"),
-            Command("messages.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
-            Command("messages.copy", "y", "screen.copy_cid", "copy the CID", "Copy a message's CID, to pass it on"),
-        ),
-        "messages",
-        "#recipients",
     ),
     "connection": Group(
         "Connection",

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from pinui.node import Node
 from pinui.tui.app import Pinui
 from pinui.tui.screens.wizard import Wizard
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmF0dXJl"
 
@@ -52,11 +52,22 @@ async def test_the_wizard_sets_up_a_service_and_says_where_the_token_is(service:
         await shows(pilot, "Saved as studio", "The token is kept for this run only.")
         await pilot.press("enter")
         await until(pilot, lambda: app.workspace.profile.name == "studio")
+        await shows(pilot, "● connected", "✓ Connected", "Last test")
         entry = await app.workspace.store({"on": "the other service"})
         assert entry.profile == "studio"
         config = app.workspace.paths.config.read_text()
         assert service.api_url in config
         assert TOKEN not in config
+
+
+async def test_what_the_node_holds_is_counted_anew_on_every_visit() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5")
+        await shows(pilot, "On the account   0 pins")
+        await pilot.press("1")
+        await app.workspace.store({"one": "more"})
+        await pilot.press("5")
+        await shows(pilot, "On the account   1 pin", "In history here  1 record")
 
 
 async def test_a_wrong_token_is_explained_and_nothing_is_saved(service: Node) -> None:
@@ -243,9 +254,13 @@ async def test_addresses_are_edited_and_checked(service: Node) -> None:
         await pilot.press("ctrl+u")
         await paste(pilot, "http://plain.example")
         await pilot.press("enter")
-        await shows(pilot, "Gateway address of studio")
+        await shows(pilot, "must start with https", "http://plain.example")
+        await pilot.press("ctrl+u")
+        await paste(pilot, service.api_url)
         await pilot.press("enter")
-        await told(pilot, "must start with https")
+        await shows(pilot, "Gateway address of studio")
+        await pilot.press("escape")
+        await settled(pilot)
         assert app.workspace.profiles.get("studio").api_url == service.api_url
 
 

@@ -61,8 +61,12 @@ async def test_a_typed_path_is_gone_to_and_a_wrong_one_is_told(pictures: Path) -
         await shows(pilot, "Type or paste a path")
         await paste(pilot, "~/nowhere")
         await pilot.press("enter")
-        await shows(pilot, "No such file or directory")
-        assert place_of(app).browser.folder == pictures
+        await shows(pilot, "No such file or directory", "Type or paste a path", "~/nowhere")
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: "No such file" not in text_of(app), "the reason goes with what was wrong")
+        await paste(pilot, str(pictures.parent))
+        await pilot.press("enter")
+        await shows(pilot, "▸ pictures")
 
 
 async def test_a_download_proposes_a_name_asks_before_it_overwrites_and_arrives_whole(pictures: Path) -> None:

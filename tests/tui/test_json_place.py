@@ -58,13 +58,51 @@ async def test_f3_loads_a_file_and_says_what_is_wrong_with_it(tmp_path: Path) ->
         await shows(pilot, "Which JSON file?")
         await paste(pilot, str(tmp_path / "nothing.json"))
         await pilot.press("enter")
-        await shows(pilot, "No such file")
-        await pilot.press("f3")
-        await shows(pilot, "Which JSON file?")
+        await shows(pilot, "No such file", "Which JSON file?")
+        await pilot.press("ctrl+u")
         await paste(pilot, str(path))
         await pilot.press("enter")
         await shows(pilot, '"from"', "valid")
         assert place_of(app).editor.text == '{"from": "a file"}'
+
+
+async def test_text_that_is_nowhere_else_is_not_replaced_unasked(tmp_path: Path) -> None:
+    path = tmp_path / "data.json"
+    path.write_text('{"from": "a file"}')
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"from": "a pin"})).cid
+        await pilot.press("2", "i")
+        await paste(pilot, '{"mine": 1}')
+        await pilot.press("f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(path))
+        await pilot.press("enter")
+        await shows(pilot, "The text in the editor is not stored. Replace it?")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert place_of(app).editor.text == '{"mine": 1}', "the question starts on Cancel"
+        await pilot.press("escape", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, 'from: "a pin"')
+        await pilot.press("e")
+        await shows(pilot, "The text in the editor is not stored. Replace it?")
+        await pilot.press("R")
+        await until(pilot, lambda: "a pin" in place_of(app).editor.text)
+
+
+async def test_what_is_not_text_is_not_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "picture.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(path))
+        await pilot.press("enter")
+        await shows(pilot, "picture.json is not text")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not place_of(app).editor.text
 
 
 async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
@@ -171,8 +209,8 @@ async def test_leaving_asks_about_a_loaded_file_only_once_it_was_changed(tmp_pat
         await shows(pilot, '"from"', "valid")
         assert not place_of(app).unsaved
         await pilot.press("i", "space", "escape", "q")
-        await shows(pilot, "The text in JSON is not stored.")
-        await pilot.press("R")
+        await shows(pilot, "The text in JSON is not stored.", "Quit (Q)")
+        await pilot.press("Q")
         await until(pilot, lambda: not app.is_running, "the end")
 
 

@@ -53,7 +53,24 @@ async def test_what_is_no_message_is_told() -> None:
         await shows(pilot, "The CID of a message")
         await paste(pilot, cid)
         await pilot.press("enter")
-        await shows(pilot, "This document is not a message")
+        await shows(pilot, "This document is not a message", "The CID of a message")
+
+
+async def test_leaving_asks_about_a_line_that_was_begun() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("4", "n")
+        await shows(pilot, "Whom do you want to write to?")
+        await paste(pilot, "alice")
+        await pilot.press("enter")
+        await shows(pilot, "Write to alice")
+        await paste(pilot, "The keys are")
+        await pilot.press("escape", "1", "q")
+        await shows(pilot, "A message is not stored. Quit all the same?", "The line in Messages (4) is lost.")
+        await pilot.press("R")
+        await settled(pilot)
+        assert app.is_running, "only the letter on the button says yes"
+        await pilot.press("Q")
+        await until(pilot, lambda: not app.is_running, "the end")
 
 
 async def test_words_are_not_lost_when_sending_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ async def test_a_revoked_pin_can_be_forgotten() -> None:
         await pilot.press("g", "delete")
         await shows(pilot, "Forget 1 row of the history?")
         await shows(pilot, "no longer knows about it.")
-        await pilot.press("R")
+        await pilot.press("F")
         await told(pilot, "Forgot 1 row; the pin itself stays.")
         await shows(pilot, "1 pin")
         assert await titles(app, pilot) == ["gone"]
@@ -168,7 +168,7 @@ async def test_many_rows_can_be_forgotten_at_once() -> None:
         await shows(pilot, "2 pins")
         await pilot.press("a", "delete")
         await shows(pilot, "Forget 2 rows of the history?", "no longer knows about them.")
-        await pilot.press("R")
+        await pilot.press("F")
         await told(pilot, "Forgot 2 rows; the pins themselves stay.")
 
 

@@ -83,8 +83,8 @@ async def test_the_palette_finds_actions_of_other_places_and_profiles() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("ctrl+p")
         await shows(pilot, "Pins: filter")
-        await paste(pilot, "new recipient")
-        await shows(pilot, "Messages: new recipient")
+        await paste(pilot, "messages: new")
+        await shows(pilot, "Messages: new")
         await pilot.press("enter")
         await shows(pilot, "Whom do you want to write to?")
         assert app.current_mode == "messages"
@@ -172,7 +172,7 @@ async def test_leaving_asks_while_a_transfer_runs() -> None:
         assert app.is_running, "the dialog starts on Cancel, and the key that opened it does not confirm"
         await pilot.press("q")
         await shows(pilot, "1 transfer is not done.")
-        await pilot.press("R")
+        await pilot.press("Q")
         await until(pilot, lambda: not app.is_running, "the end")
     assert app.return_code == 0
 

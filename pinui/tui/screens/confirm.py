@@ -1,4 +1,7 @@
-"""Questions with a consequence. They start on Cancel, and the key that opened them does not confirm."""
+"""Questions with a consequence. They start on Cancel, and the key that opened them does not confirm.
+
+The first letter of what will be done, as a capital, says yes: R for Revoke, F for Forget.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,21 @@ from textual.widgets import Button
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, plural, right, short_path, size
+from pinui.tui.place import Unsaved
 from pinui.tui.screens.dialog import Dialog, buttons, say
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
 from pinui.workspace import Entry
 
-__all__ = ["Confirm", "forget_question", "leave_question", "overwrite_question", "remove_question", "revoke_question"]
+__all__ = [
+    "Confirm",
+    "forget_question",
+    "leave_question",
+    "overwrite_question",
+    "remove_question",
+    "replace_text_question",
+    "revoke_question",
+]
 
 MOST_ROWS = 8
 
@@ -43,7 +55,7 @@ class Confirm(Dialog[bool]):
             if self.rows:
                 yield LineView(id="rows")
             yield say(consequence)
-            yield buttons(("no", "Cancel", ""), ("yes", f"{yes} (R)", "danger"))
+            yield buttons(("no", "Cancel", ""), ("yes", f"{yes} ({yes[0]})", "danger"))
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -64,7 +76,13 @@ class Confirm(Dialog[bool]):
             lines.append([(f"    and {len(self.rows) - len(shown):,} more", "muted")])
         view.show_lines(lines)
 
-    def action_yes(self) -> None:
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only the letter that the button names."""
+        if action == "yes":
+            return parameters == (self.texts[3][0],)
+        return super().check_action(action, parameters)
+
+    def action_yes(self, _letter: str) -> None:
         """The capital letter says yes, wherever the focus is."""
         self.dismiss(True)
 
@@ -101,23 +119,34 @@ def forget_question(number: int) -> Confirm:
     )
 
 
-def leave_question(running: int, *, unsaved: bool) -> Confirm:
-    """Before leaving with transfers under way, or with text in the JSON editor that is nowhere else."""
+def leave_question(running: int, unsaved: Sequence[Unsaved]) -> Confirm:
+    """Before leaving with transfers under way, or with text that is nowhere else."""
     undone: list[str] = []
     consequences: list[str] = []
     if running:
         undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
         consequences.append("Uploads stop where they are and are not pinned; downloads leave no partial file behind.")
-    if unsaved:
-        undone.append(f"{'the' if running else 'The'} text in JSON is not stored")
-        consequences.append("The text is lost. To keep it, go to JSON (2) and store it (F5).")
-    return Confirm("Quit", f"{' and '.join(undone)}. Quit all the same?", "\n\n".join(consequences), "Quit")
+    for text in unsaved:
+        undone.append(text.fact)
+        consequences.append(text.consequence)
+    fact = ", and ".join(undone)
+    return Confirm("Quit", f"{fact[0].upper()}{fact[1:]}. Quit all the same?", "\n\n".join(consequences), "Quit")
 
 
 def overwrite_question(path: Path) -> Confirm:
     """Before a file is replaced."""
     shown = short_path(str(path), str(Path.home()), 200)
     return Confirm("Overwrite", f"{shown} is there already. Replace it?", "The old contents are lost.", "Replace")
+
+
+def replace_text_question() -> Confirm:
+    """Before the editor gets another text."""
+    return Confirm(
+        "Replace the text",
+        "The text in the editor is not stored. Replace it?",
+        "It is nowhere else. Esc keeps it; F5 stores it.",
+        "Replace",
+    )
 
 
 def remove_question(name: str) -> Confirm:

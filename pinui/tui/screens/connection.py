@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
 from urllib.parse import urlsplit
 
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
@@ -18,7 +18,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import ago, count, day, plural, size, wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.prompt import Choice, Menu, Prompt
+from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu, Prompt
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
@@ -94,6 +94,12 @@ class ConnectionScreen(PlaceScreen):
     def workspace_changed(self) -> None:
         """A test ended, a profile came or went."""
         self.work_on(self._reload, "reload")
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """The embedded node is asked anew what it holds, which costs nothing; a service is asked by `t` alone."""
+        super().on_screen_resume(event)
+        if self.workspace.profile.preset == "local" and self.pinui.tests.get("local"):
+            self.work_on(self.pinui.count_pins, "totals")
 
     async def _reload(self, select: str | None = None) -> None:
         used = self.workspace.profile
@@ -191,6 +197,7 @@ class ConnectionScreen(PlaceScreen):
         lines: Lines = [[]]
         if totals:
             held = f"{plural(totals.pins, 'pin')} · {size(totals.bytes)}"
+            held += "" if profile.preset == "local" else " · when last tested"
             lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
         lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
@@ -251,19 +258,17 @@ class ConnectionScreen(PlaceScreen):
         if profile.preset == "local":
             self.pinui.tell("The embedded node has nothing to set.", warning=True)
             return
-        api = await self.ask(Prompt("Edit", f"API address of {profile.name}", profile.api_url or ""))
-        if not api:
+        question = f"API address of {profile.name}"
+        api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""))
+        if api is None:
             return
-        gateway = await self.ask(Prompt("Edit", f"Gateway address of {profile.name}", profile.gateway_url or ""))
+        question = f"Gateway address of {profile.name}"
+        gateway = await self.ask(
+            CheckedPrompt("Edit", question, _address("gateway address"), profile.gateway_url or "")
+        )
         if gateway is None:
             return
-        from pinui.workspace.profiles import check_url
-
-        changed = replace(
-            profile,
-            api_url=check_url(api, what="API address"),
-            gateway_url=check_url(gateway, what="gateway address") if gateway else None,
-        )
+        changed = replace(profile, api_url=api, gateway_url=gateway)
         await asyncio.to_thread(self.workspace.profiles.save, changed)
         if profile.name == self.workspace.profile.name:
             await self.pinui.switch(profile.name)
@@ -329,3 +334,14 @@ class ConnectionScreen(PlaceScreen):
         for choice in choices:
             if choice.key == chosen:
                 self.pinui.copy(choice.fact, choice.name)
+
+
+def _address(what: str) -> Callable[[str], Awaitable[str]]:
+    """Refuses what is no address, with a sentence that names it."""
+
+    async def check(text: str) -> str:
+        from pinui.workspace.profiles import check_url
+
+        return check_url(text, what=what)
+
+    return check

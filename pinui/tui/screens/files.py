@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable
 from pathlib import Path
+from stat import S_ISDIR
 
 from textual import on
 from textual.containers import Horizontal, Vertical
@@ -17,7 +19,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.dialog import say
-from pinui.tui.screens.prompt import Prompt
+from pinui.tui.screens.prompt import CheckedPrompt
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.file_browser import FileBrowser, read_folder
 from pinui.tui.widgets.item_list import ItemList
@@ -126,15 +128,14 @@ class FilesScreen(PlaceScreen):
 
     async def _type_path(self) -> None:
         note = "A folder is opened, a file is marked."
-        typed = await self.ask(Prompt("Path", "Type or paste a path", placeholder="~/Pictures", note=note))
-        if not typed:
+        prompt = CheckedPrompt("Path", "Type or paste a path", _found, placeholder="~/Pictures", note=note)
+        found = await self.ask(prompt)
+        if found is None:
             return
-        path = Path(typed.strip("\"'")).expanduser()  # noqa: ASYNC240  reads no disk
-        path = await asyncio.to_thread(path.absolute)
-        if await asyncio.to_thread(path.is_dir):
+        path, status = found
+        if S_ISDIR(status.st_mode):
             await self._read(path)
             return
-        status = await asyncio.to_thread(path.stat)
         self.browser.marked[path] = status.st_size
         await self._read(path.parent)
         self.browser.cursor = next((i for i, row in enumerate(self.browser.rows, 1) if row.path == path), 0)
@@ -188,6 +189,7 @@ class FilesScreen(PlaceScreen):
             return
         self.workspace.transfers.download(address.value.strip(), path, overwrite=there)
         address.value = target.value = ""
+        self.workspace_changed()  # before the list has the focus: the cursor goes to the new one
         self.show_pane("#transfers")
 
     # -- transfers ----------------------------------------------------------------------------------------------
@@ -231,3 +233,10 @@ class FilesScreen(PlaceScreen):
         transfer = self.transfers.current
         if transfer is not None and transfer.cid:
             self.pinui.copy(transfer.cid, "The CID")
+
+
+async def _found(typed: str) -> tuple[Path, os.stat_result]:
+    """What a typed or pasted path names; shells and file managers put quotes around it."""
+    path = Path(typed.strip("\"'")).expanduser()  # noqa: ASYNC240  reads no disk
+    path = await asyncio.to_thread(path.absolute)
+    return path, await asyncio.to_thread(path.stat)

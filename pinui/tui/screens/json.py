@@ -24,14 +24,16 @@ from pinui.tui.display import count, short_cid
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import pretty, safe_for_editor
-from pinui.tui.place import PlaceScreen
+from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.preview import show_json
-from pinui.tui.screens.prompt import Choice, Menu, Prompt
+from pinui.tui.screens.confirm import overwrite_question, replace_text_question
+from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu
 from pinui.tui.widgets.editor import JsonEditor
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.json_tree import JsonTree, first_folds
 from pinui.tui.widgets.line_view import LineView
+from pinui.workspace import WorkspaceError
 
 __all__ = ["JsonScreen"]
 
@@ -102,9 +104,13 @@ class JsonScreen(PlaceScreen):
         return self.query_one(JsonEditor)
 
     @property
-    def unsaved(self) -> bool:
+    def unsaved(self) -> Unsaved | None:
         """The text is nowhere else: not stored, and not as it came from a file or a document."""
-        return bool(self.editor.text.strip()) and self.editor.text != self._kept
+        if not self.editor.text.strip() or self.editor.text == self._kept:
+            return None
+        return Unsaved(
+            "the text in JSON is not stored", "The text is lost. To keep it, go to JSON (2) and store it (F5)."
+        )
 
     def _title_document(self) -> None:
         fact = ("text · t tree" if self.has_class("-text") else "tree · t text") if self.address else ""
@@ -161,13 +167,14 @@ class JsonScreen(PlaceScreen):
         self.ask_on(self._load_file, "load")
 
     async def _load_file(self) -> None:
-        name = await self.ask(Prompt("Load", "Which JSON file?", placeholder="~/data.json"))
-        if name:
-            path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
-            if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
-                self.pinui.tell(TOO_LARGE, warning=True)
-                return
-            self._edit(await asyncio.to_thread(path.read_text, "utf-8-sig"), kept=True)
+        prompt = CheckedPrompt("Load", "Which JSON file?", _text_of_file, placeholder="~/data.json")
+        text = await self.ask(prompt)
+        if text is not None and await self._may_replace():
+            self._edit(text, kept=True)
+
+    async def _may_replace(self) -> bool:
+        """Another text may take the place of the one in the editor."""
+        return self.unsaved is None or await self.ask(replace_text_question()) is True
 
     def _edit(self, text: str, *, kept: bool) -> None:
         if len(text) > LARGEST:
@@ -293,12 +300,9 @@ class JsonScreen(PlaceScreen):
         self.ask_on(self._save, "save")
 
     async def _save(self) -> None:
-        from pinui.tui.screens.confirm import overwrite_question
-
-        name = await self.ask(Prompt("Save", "Save the document as", "document.json"))
-        if not name:
+        path = await self.ask(CheckedPrompt("Save", "Save the document as", _place_to_save, "document.json"))
+        if path is None:
             return
-        path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
         if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
             return
         await asyncio.to_thread(_write, path, pretty(self.retrieved) + "\n")
@@ -306,7 +310,30 @@ class JsonScreen(PlaceScreen):
 
     def action_edit_as_new(self) -> None:
         """The document goes into the editor."""
-        self._edit(pretty(self.retrieved), kept=True)
+        self.ask_on(self._edit_as_new, "edit")
+
+    async def _edit_as_new(self) -> None:
+        if await self._may_replace():
+            self._edit(pretty(self.retrieved), kept=True)
+
+
+async def _text_of_file(name: str) -> str:
+    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+    if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
+        raise WorkspaceError(TOO_LARGE)
+    try:
+        return await asyncio.to_thread(path.read_text, "utf-8-sig")
+    except UnicodeDecodeError:
+        raise WorkspaceError(f"{path.name} is not text: upload it as a file (3).") from None
+
+
+async def _place_to_save(name: str) -> Path:
+    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+    if await asyncio.to_thread(path.is_dir):
+        raise WorkspaceError(f"{name} is a folder: add a name for the file.")
+    if not await asyncio.to_thread(path.parent.is_dir):
+        raise WorkspaceError(f"There is no folder {path.parent}.")
+    return path
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,8 +13,8 @@ from textual.widgets import Input
 from pinui.tui.commands import bindings
 from pinui.tui.display import age, short_cid
 from pinui.tui.focus import focus_now
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.prompt import Prompt
+from pinui.tui.place import PlaceScreen, Unsaved
+from pinui.tui.screens.prompt import CheckedPrompt, Prompt
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -91,6 +91,13 @@ class MessagesScreen(PlaceScreen):
         """Whom the thread is about; None for what is not filed."""
         current = self.recipients.current
         return None if current is None or current.id == RECEIVED else current.id
+
+    @property
+    def unsaved(self) -> Unsaved | None:
+        """A line that was begun."""
+        if not self.query_one("#words", Field).value.strip():
+            return None
+        return Unsaved("a message is not stored", "The line in Messages (4) is lost.")
 
     def _title(self) -> None:
         name = self.recipient
@@ -206,9 +213,10 @@ class MessagesScreen(PlaceScreen):
 
     async def _receive(self) -> None:
         note = "It stands under Received until you file it under a name: a message tells no sender."
-        address = await self.ask(Prompt("Receive", "The CID of a message, or its URL", note=note))
-        if address:
-            entry, _message = await self.workspace.receive(address)
+        prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self.workspace.receive, note=note)
+        received = await self.ask(prompt)
+        if received is not None:
+            entry, _message = received
             self.select = entry.recipient or RECEIVED
             await self._reload()
             self.show_pane("#thread")
@@ -234,9 +242,9 @@ class MessagesScreen(PlaceScreen):
             return True
         entry = self.thread.current
         if action == "file_under":
-            return True if entry is not None and entry.direction == "received" else None
+            return entry is not None and entry.direction == "received"
         if action == "revoke":
-            return True if entry is not None and entry.direction == "sent" and entry.revoked_at is None else None
+            return entry is not None and entry.direction == "sent" and entry.revoked_at is None
         if action in ("copy_cid", "copy", "browse"):
             return True if entry is not None else None
         return super().check_action(action, parameters)

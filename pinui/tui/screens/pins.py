@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural, size
+from pinui.tui.display import count, plural, size
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.pin_actions import PinActions
@@ -27,6 +27,10 @@ __all__ = ["PinsScreen"]
 
 REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
+
+
+OF_A_PIN = {"mark", "mark_all", "open", "copy", "revoke", "browse", "rename", "download", "forget", "sort"}
+"""What can be done only where there is a pin."""
 
 
 class FilterLine(Field):
@@ -48,6 +52,7 @@ class PinsScreen(PinActions, PlaceScreen):
         self.asked = Query(direction="sent")
         self._resting: Timer | None = None
         self._states: object = None
+        self._revoked = 0
 
     def compose_body(self) -> Iterable[Widget]:
         """Filter and list beside the detail."""
@@ -69,6 +74,10 @@ class PinsScreen(PinActions, PlaceScreen):
     def detail(self) -> Detail:
         """The pane beside it."""
         return self.query_one(Detail)
+
+    def beyond(self) -> str:
+        """Nothing that enter and esc, which the footer names, do not bring."""
+        return ""
 
     def on_mount(self) -> None:
         """Titles first; the history comes in the background."""
@@ -112,15 +121,18 @@ class PinsScreen(PinActions, PlaceScreen):
         )
         pins.sort = query.sort
         await pins.show_ids(ids)
+        self._revoked = await self.workspace.history.count(replace(query, revoked=True)) if query.revoked is None else 0
         await self._count()
+        self.refresh_bindings()
 
     async def _count(self) -> None:
         pins = self.pins
-        facts = [plural(len(pins.ids), "pin")]
-        if self.asked.text:
-            facts = [f"{plural(len(pins.ids), 'pin')} with “{self.asked.text}”"]
+        number = plural(len(pins.ids) - self._revoked, "pin")
+        facts = [f"{number} with “{self.asked.text}”" if self.asked.text else number]
         if self.asked.revoked is False:
             facts.append("revoked hidden")
+        elif self._revoked:
+            facts.append(f"{count(self._revoked)} revoked")
         if pins.marked:
             marked = await self.workspace.history.entries(sorted(pins.marked))
             facts.append(f"{len(pins.marked):,} marked")
@@ -178,6 +190,8 @@ class PinsScreen(PinActions, PlaceScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys appear when they would do something."""
+        if action in OF_A_PIN and self.is_mounted:
+            return True if self.pins.ids else None
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
         if action == "walk_into":

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
 
+from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit
+from pinui.tui.errors import sentence
 from pinui.tui.screens.dialog import Dialog, say
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["Choice", "Menu", "Prompt"]
+__all__ = ["CheckedPrompt", "Choice", "Menu", "Prompt"]
+
+Answer = TypeVar("Answer")
 
 
 class PromptField(Field):
@@ -25,10 +32,70 @@ class PromptField(Field):
     BINDINGS = bindings("prompt")
 
 
-class Prompt(Dialog[str]):
-    """One line of text; esc gives None."""
+class CheckedPrompt(Dialog[Answer]):
+    """One line of text that something is made of. What can't be used stays in the line, with the reason below.
+
+    Esc gives None, and so does an empty line.
+    """
 
     AUTO_FOCUS = "#prompt"
+
+    def __init__(
+        self,
+        title: str,
+        question: str,
+        accept: Callable[[str], Awaitable[Answer]],
+        value: str = "",
+        *,
+        placeholder: str = "",
+        note: str = "",
+        password: bool = False,
+    ) -> None:
+        super().__init__()
+        self.texts = title, question, note
+        self.accept = accept
+        self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        title, question, note = self.texts
+        with Vertical(classes="dialog") as box:
+            box.border_title = title
+            yield say(question, "say")
+            with Vertical(classes="box"):
+                yield self.field
+            yield say("", "wrong")
+            if note:
+                yield say(note)
+        yield KeyBar()
+
+    def on_input_submitted(self) -> None:
+        """Enter is the answer, if it can be one."""
+        text = self.field.value.strip()
+        if not text:
+            self.dismiss(None)
+            return
+        app_of(self).hold_keys(self)
+        self.run_worker(self._check(text), group="prompt.check", exclusive=True, exit_on_error=False)
+
+    async def _check(self, text: str) -> None:
+        try:
+            answer = await self.accept(text)
+        except Exception as error:  # noqa: BLE001  whatever it is, the person reads it and may try again
+            self.query_one(".wrong", Static).update(Content(sentence(error)))
+            self.add_class("-wrong")
+        else:
+            self.dismiss(answer)
+        finally:
+            app_of(self).release_keys(self)
+
+    def on_input_changed(self) -> None:
+        """What was wrong is being mended."""
+        self.remove_class("-wrong")
+
+
+class Prompt(CheckedPrompt[str]):
+    """One line of any text, and an empty one is an answer, too."""
 
     def __init__(
         self,
@@ -40,25 +107,15 @@ class Prompt(Dialog[str]):
         note: str = "",
         password: bool = False,
     ) -> None:
-        super().__init__()
-        self.texts = title, question, note
-        self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
-
-    def compose(self) -> ComposeResult:
-        """The box."""
-        title, question, note = self.texts
-        with Vertical(classes="dialog") as box:
-            box.border_title = title
-            yield say(question, "say")
-            with Vertical(classes="box"):
-                yield self.field
-            if note:
-                yield say(note)
-        yield KeyBar()
+        super().__init__(title, question, _as_typed, value, placeholder=placeholder, note=note, password=password)
 
     def on_input_submitted(self) -> None:
         """Enter is the answer."""
         self.dismiss(self.field.value.strip())
+
+
+async def _as_typed(text: str) -> str:
+    return text
 
 
 @dataclass(frozen=True, slots=True)

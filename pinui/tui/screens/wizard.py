@@ -27,7 +27,7 @@ from pinui.workspace.text import clean, clean_line
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
     from pinui.tui.app import Pinui
-    from pinui.workspace import Profile
+    from pinui.workspace import Profile, TestResult
 
 __all__ = ["Wizard"]
 
@@ -41,7 +41,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         super().__init__()
         self.page = "service"
         self.service = "pinata"
-        self.tested: bool | None = None
+        self.tested: TestResult | None = None
         self._asking: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
         for index, choice in enumerate(SERVICES):
@@ -204,13 +204,15 @@ class Wizard(Dialog[str], inherit_bindings=False):
     async def _leave_test(self) -> None:
         if self.tested is None:
             return
-        if self.tested:
+        if self.tested.ok:
             self.run_worker(self._save, group="wizard.save", exclusive=True, exit_on_error=False)
         else:
             self._ask()
 
     async def _leave_done(self) -> None:
         name = self.draft().name
+        if self.tested is not None:
+            self.pinui.remember_test(name, self.tested)
         if self.pinui.workspace.profile.name != name:
             await self.pinui.switch(name)
         self.dismiss(name)
@@ -285,7 +287,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.tested = None
         pane.update(Content("Asking the service …"))
         result = await self.pinui.workspace.test(self.draft(), self.secret())
-        self.tested = result.ok
+        self.tested = result
         if result.ok:
             note = "enter saves the profile and the token."
             parts = [

@@ -10,6 +10,7 @@ from textual.signal import Signal
 
 from pinui.tui.commands import GROUPS, key_name
 from pinui.tui.widgets.bar import Bar
+from pinui.workspace.text import clean_line
 
 __all__ = ["KeyBar"]
 
@@ -48,6 +49,11 @@ class KeyBar(Bar):
                 own.append((Content.assemble((key_name(key), "bold $primary"), (f" {label}", "$second")), click))
             else:
                 own.append((Content.styled(f"{key_name(key)} {label}", "$faint"), ""))
+        beyond = getattr(self.screen, "beyond", str)()
+        if beyond:
+            own = [part for part in own if part[1] != "app.simulate_key('tab')"]
+            hint = Content.assemble(("tab", "bold $primary"), (f" {clean_line(beyond)}", "$second"))
+            own.insert(0, (hint, "app.simulate_key('tab')"))
         room = self.size.width - 2
         if _width(own) + _width(common) + 3 > room:
             common = common[1:]
