@@ -317,5 +317,6 @@ def _no_gateway() -> PinuiError:
 def _mismatch(address: Address) -> IntegrityError:
     return IntegrityError(
         f"What the gateway sent is not what {address} names",
-        hint="Nothing of it was kept. The gateway changed it, or it is a folder that the gateway can't prove.",
+        hint="Nothing of it was kept. The gateway changed it; or it is a folder, or was cut into blocks in an unusual "
+        "way, and this gateway gives no blocks to prove it.",
     )
