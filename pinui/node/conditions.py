@@ -13,7 +13,7 @@ from pinui.ipfs.exporter import Scope
 __all__ = ["Unsatisfiable", "Wanted", "byte_range", "disposition", "is_known", "wanted"]
 
 KINDS = {"application/vnd.ipld.raw": "raw", "application/vnd.ipld.car": "car"}
-RANGE = re.compile(r"bytes=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*")
+RANGE = re.compile(r"bytes=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*(?:,.*)?")
 
 
 class Unsatisfiable(Exception):
@@ -77,7 +77,7 @@ def _entity_bytes(text: str | None) -> tuple[int, int | None]:
 
 
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """Start and stop of the one range asked for; None for the whole file (several ranges are served as that)."""
+    """Start and stop of the range asked for, the first if there are several; None for the whole file."""
     found = RANGE.fullmatch(header or "")
     if found is None or not (found[1] or found[2]):
         return None

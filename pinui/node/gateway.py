@@ -121,7 +121,7 @@ class Gateway:
         if data is None:
             data = await self._workers.run(target.blocks, target.cid)
         headers = _headers(target, "application/vnd.ipld.raw", ".raw")
-        headers["Content-Disposition"] = f'attachment; filename="{target.cid}.bin"'
+        headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.bin", download=True)
         headers["Accept-Ranges"] = "bytes"
         span = self._span(request, headers, len(data))
         part = data[slice(*span)] if span else data
@@ -134,7 +134,7 @@ class Gateway:
             f"application/vnd.ipld.car; version=1; order=dfs; dups={'y' if asked.repeats else 'n'}",
             f".car.{hashlib.sha256(marks.encode()).hexdigest()[:16]}",
         )
-        headers["Content-Disposition"] = f'attachment; filename="{target.cid}.car"'
+        headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.car", download=True)
         headers["Accept-Ranges"] = "none"
         sections = await self._workers.run(_prefetched, _sections(target, asked))
         return await self._stream(request, headers, sections, None)
@@ -150,23 +150,26 @@ class Gateway:
             if isinstance(piece, FilePiece):
                 return await self._file(request, target, index, piece.size, "index.html")
 
+        headers = _headers(target, "text/html; charset=utf-8")
+        del headers["Cache-Control"]  # the page is ours and may change with the program
+        if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
+            return _known(headers)
+
         def draw() -> bytes:
             rows = describe(list_folder(target.cid, target.blocks), target.blocks)
             pin = self._store.index.pinned(str(target.root))
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 
         page = await self._workers.run(draw)
-        headers = _headers(target, "text/html; charset=utf-8")
         # Gateways mark a page that they made themselves: readers ask for the folder instead.
         headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
-        del headers["Cache-Control"]  # the page is ours and may change with the program
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
         return await self._send(request, headers, [page])
 
     async def _file(
         self, request: web.BaseRequest, target: Target, file: Cid, size: int, name: str | None = None
     ) -> web.StreamResponse:
-        name = request.query.get("filename") or name or (target.path[-1] if target.path else None)
+        name = _name(request) or name or (target.path[-1] if target.path else None)
 
         def look() -> tuple[bytes, str | None]:
             """How the file begins, and what its pin is called if nobody says."""
@@ -211,8 +214,7 @@ class Gateway:
         status: int = 200,
     ) -> web.StreamResponse:
         if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
-            kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots")
-            return web.Response(status=304, headers={name: headers[name] for name in kept if name in headers})
+            return _known(headers)
         response = web.StreamResponse(status=status, headers=headers)
         response.content_length = size
         await response.prepare(request)
@@ -246,6 +248,11 @@ def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, 
     return tuple(steps)
 
 
+def _name(request: web.BaseRequest) -> str | None:
+    """What the client wants the file to be called."""
+    return request.query.get("filename") or None
+
+
 def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
     return {
         "Content-Type": kind,
@@ -255,6 +262,12 @@ def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
         "X-Ipfs-Path": target.asked,
         "X-Ipfs-Roots": ",".join(str(cid) for cid in target.roots),
     }
+
+
+def _known(headers: dict[str, str]) -> web.Response:
+    """The answer to a client that has this already."""
+    kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots")
+    return web.Response(status=304, headers={name: headers[name] for name in kept if name in headers})
 
 
 def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:

@@ -58,6 +58,7 @@ def test_either_spelling_of_a_cid_is_served(pin: Pin, anyone: httpx.Client) -> N
         ("bytes=-5", 699995, 700000),
         ("bytes=-9999999", 0, 700000),
         ("bytes=500000-9999999", 500000, 700000),
+        ("bytes=6-16, 0-4", 6, 17),
     ],
 )
 def test_a_range_is_that_part_of_the_file(pin: Pin, anyone: httpx.Client, asked: str, start: int, stop: int) -> None:
@@ -73,8 +74,8 @@ def test_a_range_outside_the_file_is_told(pin: Pin, anyone: httpx.Client, asked:
     assert (answer.status_code, answer.headers["Content-Range"]) == (416, "bytes */700000")
 
 
-@pytest.mark.parametrize("asked", ["bytes=0-1,5-6", "bytes=", "lines=1-2", "bytes=9-1", "bytes=a-b"])
-def test_what_is_no_single_range_gets_the_whole_file(pin: Pin, anyone: httpx.Client, asked: str) -> None:
+@pytest.mark.parametrize("asked", ["bytes=", "lines=1-2", "bytes=9-1", "bytes=a-b"])
+def test_what_is_no_range_gets_the_whole_file(pin: Pin, anyone: httpx.Client, asked: str) -> None:
     answer = anyone.get(f"/ipfs/{pin(('data.bin', DATA))}", headers={"Range": asked})
     assert (answer.status_code, answer.content) == (200, DATA)
 
