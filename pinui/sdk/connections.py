@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from aiohttp import ThreadedResolver
 
-from pinui.sdk.urls import is_loopback
+from pinui.sdk.urls import is_loopback, origin
 
 if TYPE_CHECKING:
     from aiohttp.abc import ResolveResult
@@ -61,10 +61,15 @@ def patient_socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL; never for this machine."""
+    """The proxy that the environment names for a URL, never for this machine; `ValueError` for one of no use."""
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or proxy_bypass(parts.netloc):
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
-    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"  # as curl takes it
+    if not proxy:
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"  # as curl takes it
+    if origin(proxy) is None:
+        raise ValueError("not an http or https address")
+    return proxy

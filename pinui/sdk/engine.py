@@ -148,6 +148,10 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = str(request.url)
+        try:
+            proxy = proxy_for(url)
+        except ValueError as error:
+            raise _ProxyOfNoUse(str(error)) from error
         # Loading the certificates takes 40 ms: once, in a thread, and not for http on loopback.
         tls = await self._tls_context() if request.url.scheme == "https" else True
         try:
@@ -157,7 +161,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
                 headers=request.headers.multi_items(),
                 data=request.stream if isinstance(request.stream, _BodyStream) else None,
                 allow_redirects=False,
-                proxy=proxy_for(url),
+                proxy=proxy,
                 ssl=tls,
             )
         except (aiohttp.ClientError, OSError) as error:
@@ -207,6 +211,10 @@ def _let_go(session: aiohttp.ClientSession) -> None:
 
 class _NoCertificates(httpx.TransportError):
     """The file that SSL_CERT_FILE names can't be used."""
+
+
+class _ProxyOfNoUse(httpx.TransportError):
+    """The environment names a proxy that can't be used, such as a SOCKS one."""
 
 
 class _ResponseStream(httpx.AsyncByteStream):
@@ -274,6 +282,13 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown("connect", f"{host} could not be reached", hint=OFFLINE)
         case httpx.ProxyError():
             return Breakdown("connect", "The proxy could not be reached or refused the connection", hint=PROXY)
+        case _ProxyOfNoUse():
+            return Breakdown(
+                "connect",
+                "The proxy that the environment names is not an http or https one",
+                final=True,
+                hint="Set HTTPS_PROXY to such a proxy, or name this address in NO_PROXY.",
+            )
         case httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return Breakdown("connect", f"{host or 'The address'} can't be spoken to", final=True)
         case _NoCertificates():

@@ -212,3 +212,12 @@ async def test_a_proxy_from_the_environment_is_used_but_never_for_loopback(
             with pytest.raises(NetworkError, match="proxy"):
                 await client.test_connection()
     assert lines == [b"CONNECT api.pinata.cloud:443 HTTP/1.1"]
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "junk://x", "http://", "http://[::1", ":::"])
+async def test_a_proxy_of_no_use_is_told(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    async with Client(PinProvider(ClientConfig(provider_token=TOKEN))) as client:
+        with pytest.raises(NetworkError, match="not an http or https one") as caught:
+            await client.store(1)
+        assert "HTTPS_PROXY" in str(caught.value.hint)
