@@ -57,7 +57,8 @@ class PinuiProvider(Provider):
         for group in sorted(GROUPS.values(), key=lambda group: (group.place != here, group.place is not None)):
             for command in group.commands:
                 if command.palette:
-                    name = f"{group.title}: {command.label}" if group.place else command.label.capitalize()
+                    place = f"{group.title.partition(':')[0]}: " if group.place else ""
+                    name = place + command.label if place else command.label[0].upper() + command.label[1:]
                     about = f"{command.tooltip}  ({key_name(command.keys.split(',')[0])})"
                     yield name, about, partial(self.pinui.run_command, group, command)
 

@@ -10,8 +10,9 @@ import pytest
 
 from pinui.tui.app import Pinui
 from pinui.tui.screens.files import FilesScreen
+from pinui.tui.widgets.file_browser import find_paths
 from pinui.workspace import Query
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
 @pytest.fixture
@@ -67,6 +68,39 @@ async def test_a_typed_path_is_gone_to_and_a_wrong_one_is_told(pictures: Path) -
         await paste(pilot, str(pictures.parent))
         await pilot.press("enter")
         await shows(pilot, "▸ pictures")
+
+
+async def test_pasted_paths_are_marked_as_if_they_were_picked(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "paste a path")
+        await paste(pilot, f"'{pictures / 'fjord-2.jpg'}' {pictures / 'fjord-3.jpg'}\n")
+        await shows(pilot, "2 marked")
+        assert place_of(app).browser.folder == pictures
+        await paste(pilot, "/nowhere/at all")
+        await told(pilot, "/nowhere/at: No such file or directory")
+        await paste(pilot, str(pictures / "raw"))
+        await until(pilot, lambda: place_of(app).browser.folder == pictures / "raw")
+
+
+def test_names_are_found_however_a_shell_or_a_file_manager_writes_them(tmp_path: Path) -> None:
+    plain, blank, quote = (tmp_path / name for name in ("a.txt", "two words.txt", "it's.txt"))
+    for path in (plain, blank, quote):
+        path.write_text("x")
+    lines = f"{plain}\n{blank}\n  {quote}  \n\n'{blank}' {plain}\nfile://{tmp_path}/two%20words.txt\n"
+    found = [row.path for row in find_paths(lines)]
+    assert found == [plain, blank, quote, blank, plain, blank]
+    (folder,) = find_paths(str(tmp_path))
+    assert (folder.is_dir, folder.size) == (True, None)
+    with pytest.raises(FileNotFoundError):
+        find_paths("it's nowhere")
+
+
+async def test_uploading_nothing_says_what_to_do() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3", "g", "u")
+        await told(pilot, "Mark files with space first")
+        assert not app.workspace.transfers.all
 
 
 async def test_a_download_proposes_a_name_asks_before_it_overwrites_and_arrives_whole(pictures: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterable
 from pathlib import Path
-from stat import S_ISDIR
 
 from textual import on
 from textual.containers import Horizontal, Vertical
@@ -21,7 +19,7 @@ from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.dialog import say
 from pinui.tui.screens.prompt import CheckedPrompt
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
-from pinui.tui.widgets.file_browser import FileBrowser, read_folder
+from pinui.tui.widgets.file_browser import FileBrowser, FileRow, find_paths, read_folder
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.transfer_list import TransferList, tally
 
@@ -104,7 +102,7 @@ class FilesScreen(PlaceScreen):
         fact = (
             f"{len(marked)} marked · {size(sum(marked.values()))} · u uploads"
             if marked
-            else "space marks · p types a path"
+            else "space marks · paste a path, or p types one"
         )
         pane_title(self.browser, "Upload", fact)
 
@@ -116,6 +114,8 @@ class FilesScreen(PlaceScreen):
         """Queue what is marked, or what is under the cursor."""
         browser = self.browser
         paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
+        if not paths:
+            self.pinui.tell("Mark files with space first, or put the cursor on one.", warning=True)
         for path in paths:
             self.workspace.transfers.upload(path)
         browser.marked.clear()
@@ -130,15 +130,26 @@ class FilesScreen(PlaceScreen):
         note = "A folder is opened, a file is marked."
         prompt = CheckedPrompt("Path", "Type or paste a path", _found, placeholder="~/Pictures", note=note)
         found = await self.ask(prompt)
-        if found is None:
+        if found is not None:
+            await self._go_to(found)
+
+    @on(FileBrowser.Pasted)
+    def _pasted(self, event: FileBrowser.Pasted) -> None:
+        async def paste() -> None:
+            await self._go_to(await _found(event.text))
+
+        self.work_on(paste, "path")
+
+    async def _go_to(self, found: list[FileRow]) -> None:
+        """A folder alone is opened; everything else is marked, and shown where it stands."""
+        if [row.is_dir for row in found] == [True]:
+            await self._read(found[0].path)
             return
-        path, status = found
-        if S_ISDIR(status.st_mode):
-            await self._read(path)
-            return
-        self.browser.marked[path] = status.st_size
-        await self._read(path.parent)
-        self.browser.cursor = next((i for i, row in enumerate(self.browser.rows, 1) if row.path == path), 0)
+        browser = self.browser
+        browser.marked.update({row.path: row.size or 0 for row in found})
+        for row in found[-1:]:
+            await self._read(row.path.parent)
+            browser.cursor = next((i for i, other in enumerate(browser.rows, 1) if other.path == row.path), 0)
 
     # -- download -----------------------------------------------------------------------------------------------
 
@@ -235,8 +246,5 @@ class FilesScreen(PlaceScreen):
             self.pinui.copy(transfer.cid, "The CID")
 
 
-async def _found(typed: str) -> tuple[Path, os.stat_result]:
-    """What a typed or pasted path names; shells and file managers put quotes around it."""
-    path = Path(typed.strip("\"'")).expanduser()  # noqa: ASYNC240  reads no disk
-    path = await asyncio.to_thread(path.absolute)
-    return path, await asyncio.to_thread(path.stat)
+async def _found(text: str) -> list[FileRow]:
+    return await asyncio.to_thread(find_paths, text)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
+import stat
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+from textual import events
 from textual.message import Message
 
 from pinui.tui.commands import bindings
@@ -13,7 +17,7 @@ from pinui.tui.display import fit, right, short_path, size
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["FileBrowser", "FileRow", "read_folder"]
+__all__ = ["FileBrowser", "FileRow", "find_paths", "read_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,34 @@ def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
     return sorted(rows, key=lambda row: (not row.is_dir, row.path.name.casefold()))
 
 
+def find_paths(text: str) -> list[FileRow]:
+    """What a typed or pasted text names: one path a line, or several as a shell would read them.
+
+    Shells and file managers put quotes around them, and terminals do when files are dropped on them.
+    """
+    found: list[FileRow] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        for name in [line] if _path(line).exists() else _words(line):
+            path = _path(name)
+            status = path.stat()
+            is_dir = stat.S_ISDIR(status.st_mode)
+            found.append(FileRow(path, is_dir, None if is_dir else status.st_size))
+    return found
+
+
+def _path(name: str) -> Path:
+    if name.startswith("file://"):
+        name = unquote(urlsplit(name).path)
+    return Path(name).expanduser().absolute()
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote that is never closed is part of a name
+        return [line]
+
+
 class FileBrowser(ItemList):
     """The first row is the folder above; space marks, enter goes in."""
 
@@ -58,6 +90,13 @@ class FileBrowser(ItemList):
 
         browser: FileBrowser
 
+    @dataclass
+    class Pasted(Message):
+        """Paths were pasted, or files dropped on the terminal."""
+
+        browser: FileBrowser
+        text: str
+
     def __init__(self, folder: Path) -> None:
         super().__init__(id="browser", classes="pane first")
         self.folder = folder
@@ -69,10 +108,11 @@ class FileBrowser(ItemList):
     def show_rows(self, folder: Path, rows: list[FileRow], trouble: str = "") -> None:
         """Show a folder that was read; coming from below, the cursor stands where one was."""
         came_from, self.folder = self.folder, folder
+        arrived = came_from != folder or not self.rows
         self.rows, self.trouble = rows, trouble
         self.item_count = len(rows) + 1
         below = next((index for index, row in enumerate(rows, 1) if row.path == came_from), None)
-        self.cursor = below or (1 if rows and came_from != folder else self.validate_cursor(self.cursor))
+        self.cursor = below or (1 if rows and arrived else self.validate_cursor(self.cursor))
         self.measure()
 
     @property
@@ -100,6 +140,11 @@ class FileBrowser(ItemList):
             (fit(name, column), "bold strong" if here else "text"),
             (right(number, 9), "muted"),
         ]
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Like typing a path."""
+        event.stop()
+        self.post_message(self.Pasted(self, event.text))
 
     def action_mark(self) -> None:
         """Mark or unmark, and go on."""
