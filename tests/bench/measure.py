@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.memory import peak_kib
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,22 @@ def run(command: Sequence[str], *, quiet: bool = True) -> Measured:
     start = time.perf_counter()
     sink = subprocess.DEVNULL if quiet else None
     process = subprocess.Popen(command, stdout=sink, stderr=None)
-    _pid, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    peaks = [0]
+    watching = threading.Thread(target=_watch, args=(process.pid, peaks))
+    watching.start()
+    if process.wait():
         sys.exit(f"{command[0]} failed with {process.returncode}")
-    return Measured(time.perf_counter() - start, usage.ru_maxrss)
+    seconds = time.perf_counter() - start
+    watching.join()
+    return Measured(seconds, max(peaks))
+
+
+def _watch(pid: int, peaks: list[int]) -> None:
+    """Note the peak until the program ends: it is a high-water mark, so that only the last moment can be missed."""
+    with suppress(OSError):
+        while peak := peak_kib(pid):
+            peaks.append(peak)
+            time.sleep(0.005)
 
 
 def best(command: Sequence[str], times: int = 3) -> Measured:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import sys
+import zlib
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -14,20 +16,22 @@ from tests.servers import Handler, read_head, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
+ROOT = Path(__file__).parents[2]
 READ = """
-import asyncio, resource, sys
+import asyncio, sys
 from pinui import Client, PinuiError
+from tests.memory import peak_kib
 async def main(url, cid):
     async with await Client.init(provider_token="t", pin_api_url=url, gateway_url=url + "/ipfs", retries=0) as client:
         try:
             await client.test_connection()
         except PinuiError:
             pass
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_kib()
         try:
             await client.retrieve(cid)
         except PinuiError as error:
-            print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, type(error).__name__, error)
+            print(peak_kib() - before, type(error).__name__, error)
 asyncio.run(main(*sys.argv[1:]))
 """
 
@@ -36,7 +40,7 @@ async def cost(handler: Handler) -> tuple[int, str]:
     """Kibibytes that reading it cost a process of its own, and what that process was told."""
     async with serve(handler) as (url, _seen):
         process = await asyncio.create_subprocess_exec(
-            *[sys.executable, "-c", READ, url, CID], stdout=asyncio.subprocess.PIPE
+            *[sys.executable, "-c", READ, url, CID], cwd=ROOT, stdout=asyncio.subprocess.PIPE
         )
         output, _ = await process.communicate()
     assert process.returncode == 0
@@ -46,7 +50,8 @@ async def cost(handler: Handler) -> tuple[int, str]:
 
 def small_bomb() -> bytes:
     """A kilobyte or two that unpack, twice, to a multiple of what may be spent on them."""
-    return gzip.compress(gzip.compress(bytes(300_000_000), 1))
+    packer = zlib.compressobj(1, wbits=31)
+    return gzip.compress(b"".join(packer.compress(bytes(1_000_000)) for _ in range(300)) + packer.flush())
 
 
 @pytest.mark.parametrize(

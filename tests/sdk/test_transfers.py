@@ -316,17 +316,18 @@ async def test_trouble_with_the_destination_is_the_systems_own_error(make_client
 
 
 MEASURE = """
-import asyncio, resource, sys
+import asyncio, sys
 from pathlib import Path
 from pinui import Client
+from tests.memory import peak_kib
 async def main(url, path, out):
     async with await Client.init(provider_token="t", pin_api_url=url, gateway_url=url + "/ipfs") as client:
         await client.upload(b"warm up")
         await client.download("{cid}/small", to=out)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_kib()
         await client.upload(Path(path))
         await client.download("{cid}", to=out)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+        print(peak_kib() - before)
 asyncio.run(main(*sys.argv[1:]))
 """
 
@@ -349,6 +350,7 @@ async def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     async with serve(handler) as (url, _seen):
         process = await asyncio.create_subprocess_exec(
             *[sys.executable, "-c", MEASURE.replace("{cid}", CID), url, str(big), str(tmp_path / "out")],
+            cwd=Path(__file__).parents[2],
             stdout=asyncio.subprocess.PIPE,
         )
         output, _ = await process.communicate()
