@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
                 said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"
         hint = f"See `{self.prog} --help`."
         if message.startswith("unrecognized") and self.typed == "store":
-            hint = f"{QUOTES}."
+            hint = QUOTES
         sys.stderr.write(f"pinui: {said}\n       {hint}\n")
         raise SystemExit(2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,20 +179,16 @@ class Workspace(Session):
         client = await self._ready_to_read()
         verdicts: list[Verification | None] = []
         message = await self._call(client.receive(address, on_verdict=verdicts.append))
-        cid = str(Address.parse(address))
+        cid, verdict = str(Address.parse(address)), verdicts[-1] if verdicts else None
         known = await self.history.received(cid, self.profile.name)
         if known is None:
             text = await _json_text(message.to_json())
-            row = self._row(
-                cid,
-                _now(),
-                utf16_length(text),
-                "message",
-                "received",
-                excerpt=message.payload,
-                verification=verdicts[-1],
-            )
+            size, excerpt = utf16_length(text), message.payload
+            row = self._row(cid, _now(), size, "message", "received", excerpt=excerpt, verification=verdict)
             known = await self.history.add(row, text)
+        elif verdict is not None and verdict != known.verification:
+            await self.history.set_verification(cid, self.profile.name, verdict)
+            known = replace(known, verification=verdict)
         return known, message
 
     # Revoking

@@ -67,6 +67,17 @@ def test_an_upload_shows_a_bar_with_rate_and_leaves_only_its_line(here: Path, te
     assert lines[-1].endswith("\tbig.bin"), "the bar is gone at the end"
 
 
+@pytest.mark.parametrize("verb", ["cid", "verify"])
+def test_hashing_and_checking_show_a_bar_too(call: Run, here: Path, terminal: Open, verb: str) -> None:
+    with (here / "big.bin").open("wb") as file:
+        file.truncate(400_000_000)
+    what = "big.bin" if verb == "cid" else call("upload", "big.bin").line.split("\t")[0]
+    shown = terminal(verb, what)
+    assert shown.end(60) == 0
+    assert re.search(r"━*─+ +\d+%  \S+ .B of 400 MB", shown.text)
+    assert "%" not in shown.text.rstrip().splitlines()[-1], "the bar is gone at the end"
+
+
 def test_a_history_fits_the_terminal_with_cids_cut_in_the_middle(own_home: Path, terminal: Open) -> None:
     with HistoryFile(own_home / "history.db") as history:
         for number in range(60):

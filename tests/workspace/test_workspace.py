@@ -88,6 +88,15 @@ async def test_messages_are_sent_received_once_and_filed(workspace: Workspace) -
         await workspace.send("  ", "x")
 
 
+async def test_a_message_that_is_read_again_has_the_newer_verdict(workspace: Workspace) -> None:
+    sent = await workspace.send("alice", "hello")
+    await workspace.receive(sent.cid)
+    await workspace.history.set_verification(sent.cid, "local", "unverifiable")
+    again, _ = await workspace.receive(sent.cid)
+    assert again.verification == "verified"
+    assert await workspace.history.entries([again.id]) == [again]
+
+
 async def test_revoking_marks_and_what_is_not_pinned_is_said_so(workspace: Workspace) -> None:
     entry = await workspace.store([1])
     first = await workspace.revoke(entry.cid)
