@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain, islice
 from urllib.parse import unquote
@@ -85,8 +85,7 @@ class Gateway:
         if not path and request.headers.get("Service-Worker") == "script":
             # A worker from here could answer for every other CID.
             raise GatewayError(400, "A service worker may not be registered for all of /ipfs/.")
-        with ExitStack() as stack:
-            blocks = stack.enter_context(self._store.reading())
+        with self._store.reading() as blocks:
             try:
                 roots = await self._workers.run(_steps, root, path, blocks)
                 if roots is None:
