@@ -203,12 +203,12 @@ def test_the_sdk_proves_what_kubos_gateway_sends(kubo: Kubo, tmp_path: Path) -> 
     root, files = sharded(kubo, tmp_path / "many")
     (tmp_path / "big").write_bytes(data := random.Random(5).randbytes(30 * CHUNK) + bytes(20 * CHUNK))
     big = kubo.add(tmp_path / "big")
-    kubo("config", "Addresses.Gateway", "/ip4/127.0.0.1/tcp/0")
     command = [kubo.program, "daemon", "--offline"]
     with subprocess.Popen(command, env=kubo.environment, stdout=subprocess.PIPE, text=True) as daemon:
         try:
             assert daemon.stdout is not None
-            line = next(line for line in daemon.stdout if "ateway server listening on" in line)
+            line = next((line for line in daemon.stdout if "ateway server listening on" in line), "")
+            assert line, "Kubo's daemon ended before it served"
             port = line.strip().rpartition("/")[2]
             asyncio.run(download(f"http://127.0.0.1:{port}/ipfs", {root: files, big: {"": data}}, tmp_path / "got"))
         finally:
