@@ -13,7 +13,7 @@ from pinui.workspace.text import clean
 if TYPE_CHECKING:
     from pinui.cli.bars import Bars
 
-__all__ = ["Console"]
+__all__ = ["Console", "silence"]
 
 
 class Console:
@@ -47,8 +47,11 @@ class Console:
         self.out(text.encode("utf-8", "replace").decode())  # JSON has no way to carry a name that is no text
 
     def say(self, text: str) -> None:
-        """A line of narration."""
-        self._print(clean(text), sys.stderr)
+        """A line of narration; that nobody reads it is no reason to stop."""
+        try:
+            self._print(clean(text), sys.stderr)
+        except OSError:
+            silence(sys.stderr)
 
     def hint(self, text: str) -> None:
         """Narration that only helps a person, so not in a script's log."""
@@ -107,6 +110,11 @@ class Console:
         if self._bars is not None:
             stream.flush()
             self._bars.draw()
+
+
+def silence(stream: IO[str]) -> None:
+    """Let a stream go nowhere whose reader has gone or whose disk is full: Python would complain once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _set_up(stream: IO[str], errors: str) -> None:

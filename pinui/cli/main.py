@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -52,21 +52,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()  # here, where what a full disk or a closed pipe says can still be answered
     except KeyboardInterrupt:
-        with suppress(OSError):  # the terminal may be what has gone
-            sys.stderr.write("\nInterrupted.\n" if sys.stderr.isatty() else "Interrupted.\n")
+        _tell("\nInterrupted." if sys.stderr.isatty() else "Interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:
-        _drop_stdout()
+    except OSError as error:
+        from pinui.cli.console import silence
         from pinui.cli.grammar import verb_in
 
+        silence(sys.stdout)
+        if not isinstance(error, BrokenPipeError):
+            _tell(f"pinui: stdout cannot be written: {error.strerror or error}.")
+            return FAILED
         if verb_in(arguments) not in CHANGING:
             return DONE  # the reader (`| head`) has what it wanted
-        sys.stderr.write("pinui: The reader of stdout has gone, so not everything was done.\n")
+        _tell("pinui: The reader of stdout has gone, so not everything was done.")
         return FAILED
-    except OSError as error:
-        _drop_stdout()
-        sys.stderr.write(f"pinui: stdout cannot be written: {error.strerror or error}.\n")
-        return FAILED
+
+
+def _tell(sentence: str) -> None:
+    try:
+        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.flush()
+    except OSError:  # the terminal may be what has gone
+        from pinui.cli.console import silence
+
+        silence(sys.stderr)
 
 
 def _run(arguments: list[str]) -> int:
@@ -84,12 +93,12 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
         return exit_.code if isinstance(exit_.code, int) else USAGE
     console = Console(as_json=options.json, debug=options.debug)
-    if options.verb is None:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            parser.print_help(sys.stderr)
-            return USAGE
-        return _open_workbench(options.profile)
+    if options.verb is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        parser.print_help(sys.stderr)
+        return USAGE
     try:
+        if options.verb is None:
+            return _open_workbench(options.profile)
         with _ending_as_by_ctrl_c():
             verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
             return verb(options, console)
@@ -122,11 +131,6 @@ def _ending_as_by_ctrl_c() -> Generator[None]:
     finally:
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _drop_stdout() -> None:
-    """Python would complain once more when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_missing_streams() -> None:

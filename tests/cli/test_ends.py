@@ -102,6 +102,18 @@ def test_a_verb_that_changes_something_does_not_succeed_without_its_reader(
         assert ran.stderr.count(b"\n") == code
 
 
+def test_narration_that_nobody_reads_changes_no_exit_code(environment: dict[str, str], here: Path) -> None:
+    for arguments, code in ((["retrieve", "nonsense"], 1), (["history", "export", "a.jsonl"], 0)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ran = subprocess.run(
+            [PINUI, *arguments], env=environment, cwd=here, stdout=subprocess.PIPE, stderr=writer, check=False
+        )
+        os.close(writer)
+        assert (ran.returncode, ran.stdout) == (code, b"")
+    assert (here / "a.jsonl").exists()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [["--version"], ["help"], ["store", "[]"], ["profile", "list"]], ids=str)
 def test_a_full_disk_behind_stdout_is_a_sentence(environment: dict[str, str], arguments: list[str]) -> None:
