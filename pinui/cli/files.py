@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["download", "upload"]
 
+READABLE = 16 * 1024 * 1024
+INSTEAD = "Use -o FILE, or a pipe."
 QUEUED = 8  # enough to keep every slot of the queue busy
 
 
@@ -172,14 +174,22 @@ def _download_to_stdout(options: Namespace, console: Console, address: str) -> i
     if not console.data_on_terminal:
         _pour(options, console, address, sys.stdout.buffer)
         return 0
-    shown = io.BytesIO()
+    shown = _ForTerminal()
     _pour(options, console, address, shown)
     try:
         sys.stdout.write(clean(shown.getvalue().decode("utf-8")))
     except UnicodeDecodeError:
-        hint = "Use -o FILE, or a pipe."
-        raise VerbError("These are bytes that a terminal cannot show.", hint=hint) from None
+        raise VerbError("These are bytes that a terminal cannot show.", hint=INSTEAD) from None
     return 0
+
+
+class _ForTerminal(io.BytesIO):
+    """Takes what a person can read."""
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() + len(memoryview(data)) > READABLE:
+            raise VerbError("This is more than anybody reads on a terminal.", hint=INSTEAD)
+        return super().write(data)
 
 
 def _pour(options: Namespace, console: Console, address: str, into: BinaryIO) -> None:

@@ -112,6 +112,15 @@ def test_bytes_are_not_poured_onto_a_terminal(call: Run, terminal: Open) -> None
     assert "cannot show" in shown.text
 
 
+def test_more_than_anybody_reads_is_not_gathered_for_a_terminal(call: Run, here: Path, terminal: Open) -> None:
+    (here / "long.txt").write_text("a line of many\n" * 2_000_000)
+    cid = call("upload", "long.txt").line.split("\t")[0]
+    shown = terminal("download", cid, "-o", "-")
+    assert shown.end() == 1
+    assert "more than anybody reads on a terminal" in shown.text
+    assert "a line of many" not in shown.text
+
+
 def test_a_bar_fits_the_terminal_whatever_the_letters_of_a_name(here: Path, terminal: Open) -> None:
     with (here / f"{'長い名前' * 20}.bin").open("wb") as file:
         file.truncate(400_000_000)
