@@ -163,10 +163,9 @@ def download(options: Namespace, console: Console) -> int:
 
 def _check_folder(output: str) -> None:
     """Refuse a place that is in no folder, or that is written as a folder and is none."""
-    folder = Path(output) if output.endswith(("/", os.sep)) else Path(output).absolute().parent
+    folder = Path(output) if output.endswith(("/", os.sep)) else Path(output).parent
     if not folder.is_dir():
-        shown = Path(output) if output.endswith(("/", os.sep)) else Path(output).parent
-        raise VerbError(f"{shown} is no folder.", hint=f"Make it first: mkdir -p {shlex.quote(str(shown))}")
+        raise VerbError(f"{folder} is no folder.", hint=f"Make it first: mkdir -p {shlex.quote(str(folder))}")
 
 
 def _download_to_stdout(options: Namespace, console: Console, address: str) -> int:

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from pinui import __version__
 from pinui.cli.examples import EXAMPLES
+from pinui.workspace.text import clean
 
 __all__ = ["QUOTES", "build_parser", "verb_in"]
 
@@ -59,7 +60,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"See `{self.prog} --help`."
         if message.startswith("unrecognized") and self.typed == "store":
             hint = QUOTES
-        sys.stderr.write(f"pinui: {said}\n       {hint}\n")
+        sys.stderr.write(clean(f"pinui: {said}\n       {hint}\n"))  # words may come from elsewhere, by way of xargs
         raise SystemExit(2)
 
 

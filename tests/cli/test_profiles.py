@@ -221,6 +221,10 @@ class TestUsage:
         assert ran.code == 2
         assert """pinui store '{"hello":"world"}'""" in ran.err
 
+    def test_words_that_came_from_elsewhere_cannot_steer_the_terminal(self, call: Run) -> None:
+        for arguments in (("\x1b[2J",), ("history", "--kind", "\x1b[2J"), ("history", "\x1b[2J", "--limit", "\x1b")):
+            assert "\x1b" not in call(*arguments).err
+
     def test_help_is_also_a_word(self, call: Run) -> None:
         assert call("help").out == call("--help").out
         assert call("help", "history", "forget").out == call("history", "forget", "--help").out
