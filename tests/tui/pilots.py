@@ -12,8 +12,10 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textual import events
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -53,8 +55,29 @@ async def shows(pilot: Pilot[Any], *words: str) -> None:
 
 
 async def told(pilot: Pilot[Any], words: str) -> None:
-    """Wait until a toast says this (on the screen, its lines may break anywhere)."""
-    await until(pilot, lambda: any(words in toast.message for toast in pilot.app._notifications), f"a toast: {words}")
+    """Wait until a toast says this, after those that were waited for before.
+
+    On the screen its lines may break anywhere, and on a busy machine it may be gone before anybody looked.
+    """
+    toasts = TOASTS[pilot.app]
+    await until(pilot, lambda: any(words in toast for toast in toasts), f"a toast: {words}")
+    while words not in toasts.pop(0):
+        pass
+
+
+TOASTS: WeakKeyDictionary[App[Any], list[str]] = WeakKeyDictionary()
+
+
+def keep_toasts(app: Pinui) -> None:
+    """Note every toast, for `told`."""
+    toasts: list[str] = []
+    notify = app.notify
+
+    def kept(message: str, **how: Any) -> None:
+        toasts.append(message)
+        notify(message, **how)
+
+    TOASTS[app], app.notify = toasts, kept  # type: ignore[method-assign]
 
 
 async def settled(pilot: Pilot[Any]) -> None:
@@ -87,7 +110,8 @@ async def workbench(
 ) -> AsyncIterator[tuple[Pinui, Pilot[None]]]:
     """The app on its own home, past the welcome, with the node running."""
     app = make_app(clock=clock)
-    app.NOTIFICATION_TIMEOUT = 1.5  # type: ignore[misc]  toasts stand in front of what tests look at
+    keep_toasts(app)
+    app.NOTIFICATION_TIMEOUT = 2.5  # type: ignore[misc]  toasts stand in front of what tests look at
     async with app.run_test(size=size, notifications=True) as pilot:
         if not welcome:
             await shows(pilot, "Welcome")

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from pinui.node import Node
 from pinui.tui.app import Pinui
 from pinui.tui.screens.wizard import Wizard
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmF0dXJl"
 
@@ -210,7 +210,7 @@ async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
         await pilot.press("j", "j", "t")
         await shows(pilot, "● connected", "✓ Connected", "in memory, for this run only", "Last test")
         await pilot.press("enter")
-        await shows(pilot, "Now using studio.")
+        await told(pilot, "Now using studio.")
         await until(pilot, lambda: app.workspace.profile.name == "studio")
         assert "studio" in text_of(app).splitlines()[0]
         await pilot.press("delete")
@@ -234,7 +234,7 @@ async def test_a_token_is_replaced_and_never_shown(service: Node) -> None:
         await shows(pilot, "•••••")
         assert "another-token" not in text_of(app)
         await pilot.press("enter")
-        await shows(pilot, "Kept in memory, for this run only.")
+        await told(pilot, "Kept in memory, for this run only.")
         kept = (await app.workspace.credentials.read("studio")).secret
         assert kept is not None
         assert kept.reveal() == "another-token"

@@ -31,7 +31,7 @@ async def test_typing_is_checked_and_f5_stores() -> None:
         place_of(app).editor.load_text('{"title": "Release notes", "version": 1.0}')
         await shows(pilot, "valid · 37 characters · public once stored")
         await pilot.press("f5")
-        await shows(pilot, "Stored as Qm")
+        await told(pilot, "Stored as Qm")
         entry = (await app.workspace.history.page(Query()))[0]
         assert await app.workspace.retrieve(entry.cid) == {"title": "Release notes", "version": 1}
 
@@ -131,7 +131,7 @@ async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
         await pilot.press("ctrl+u")
         await paste(pilot, str(tmp_path / "saved.json"))
         await pilot.press("enter")
-        await shows(pilot, "Saved as")
+        await told(pilot, "Saved as")
         assert json.loads((tmp_path / "saved.json").read_text()) == document
         await pilot.press("e")
         await settled(pilot)

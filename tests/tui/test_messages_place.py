@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pinui.workspace import Query
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
 async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,5 +111,6 @@ async def test_a_message_is_revoked_from_its_thread() -> None:
         await pilot.press("tab", "x")
         await shows(pilot, "Revoke this pin")
         await pilot.press("R")
-        await shows(pilot, "Revoked 1 pin.", "revoked")
+        await told(pilot, "Revoked 1 pin.")
+        await shows(pilot, "revoked")
         assert await app.workspace.history.count(Query(revoked=True)) == 1

@@ -113,7 +113,7 @@ async def test_x_revokes_what_is_marked_after_a_question_that_starts_on_cancel()
         await pilot.press("x")
         await shows(pilot, "Revoke 2 pins")
         await pilot.press("right", "enter")
-        await shows(pilot, "Revoked 2 pins.")
+        await told(pilot, "Revoked 2 pins.")
         rows = await app.workspace.history.page(Query(revoked=True))
         assert {entry.name for entry in rows} == {"two", "three"}
         assert not pins_of(app).pins.marked
@@ -144,7 +144,7 @@ async def test_what_cannot_be_revoked_stays_marked_with_its_reason(monkeypatch: 
         await pilot.press("a", "x")
         await shows(pilot, "Revoke 2 pins")
         await pilot.press("R")
-        await shows(pilot, "Revoked 1 pin.", "This pin is held by a policy")
+        await told(pilot, "Revoked 1 pin. Not revoked: This pin is held by a policy")
         await until(pilot, lambda: pins_of(app).pins.marked == {bad.id})
         assert pins_of(app).pins.failed[bad.id].startswith("This pin is held by a policy")
 

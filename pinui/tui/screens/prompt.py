@@ -54,6 +54,7 @@ class CheckedPrompt(Dialog[Answer]):
         super().__init__()
         self.texts = title, question, note
         self.accept = accept
+        self._refused = ""
         self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
 
     def compose(self) -> ComposeResult:
@@ -82,6 +83,7 @@ class CheckedPrompt(Dialog[Answer]):
         try:
             answer = await self.accept(text)
         except Exception as error:  # noqa: BLE001  whatever it is, the person reads it and may try again
+            self._refused = text
             self.query_one(".wrong", Static).update(Content(sentence(error)))
             self.add_class("-wrong")
         else:
@@ -90,8 +92,9 @@ class CheckedPrompt(Dialog[Answer]):
             app_of(self).release_keys(self)
 
     def on_input_changed(self) -> None:
-        """What was wrong is being mended."""
-        self.remove_class("-wrong")
+        """What was wrong is being mended; the message may come late, so the text itself tells."""
+        if self.field.value.strip() != self._refused:
+            self.remove_class("-wrong")
 
 
 class Prompt(CheckedPrompt[str]):

@@ -106,12 +106,13 @@ class FileBrowser(ItemList):
         self.trouble = ""
 
     def show_rows(self, folder: Path, rows: list[FileRow], trouble: str = "") -> None:
-        """Show a folder that was read; coming from below, the cursor stands where one was."""
+        """Show a folder that was read; the cursor stays on its name, and coming from below it stands where one was."""
+        here = self.current.path if self.current else None
         came_from, self.folder = self.folder, folder
         arrived = came_from != folder or not self.rows
         self.rows, self.trouble = rows, trouble
         self.item_count = len(rows) + 1
-        below = next((index for index, row in enumerate(rows, 1) if row.path == came_from), None)
+        below = next((index for index, row in enumerate(rows, 1) if row.path in (came_from, here)), None)
         self.cursor = below or (1 if rows and arrived else self.validate_cursor(self.cursor))
         self.measure()
 
