@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pinui.tui.app import Pinui
+from pinui.tui.local_files import find_paths
 from pinui.tui.screens.files import FilesScreen
-from pinui.tui.widgets.file_browser import find_paths
 from pinui.workspace import Query
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 

@@ -15,11 +15,12 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import size
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
+from pinui.tui.local_files import FileRow, find_paths, read_folder
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.dialog import say
 from pinui.tui.screens.prompt import CheckedPrompt
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
-from pinui.tui.widgets.file_browser import FileBrowser, FileRow, find_paths, read_folder
+from pinui.tui.widgets.file_browser import FileBrowser
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.transfer_list import TransferList, tally
 

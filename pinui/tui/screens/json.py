@@ -24,6 +24,7 @@ from pinui.tui.display import count, short_cid
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import pretty, safe_for_editor
+from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file, write_whole
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.preview import show_json
 from pinui.tui.screens.confirm import overwrite_question, replace_text_question
@@ -33,14 +34,10 @@ from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.json_tree import JsonTree, first_folds
 from pinui.tui.widgets.line_view import LineView
-from pinui.workspace import WorkspaceError
 
 __all__ = ["JsonScreen"]
 
 PAUSE = 0.15
-LARGEST = 1_000_000
-"""An editor answers each key slower the more it holds; beyond this it is no place to be."""
-TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
 
 
 class StorePane(FieldPane, inherit_bindings=False):
@@ -167,7 +164,7 @@ class JsonScreen(PlaceScreen):
         self.ask_on(self._load_file, "load")
 
     async def _load_file(self) -> None:
-        prompt = CheckedPrompt("Load", "Which JSON file?", _text_of_file, placeholder="~/data.json")
+        prompt = CheckedPrompt("Load", "Which JSON file?", text_of_file, placeholder="~/data.json")
         text = await self.ask(prompt)
         if text is not None and await self._may_replace():
             self._edit(text, kept=True)
@@ -177,7 +174,7 @@ class JsonScreen(PlaceScreen):
         return self.unsaved is None or await self.ask(replace_text_question()) is True
 
     def _edit(self, text: str, *, kept: bool) -> None:
-        if len(text) > LARGEST:
+        if len(text) > LARGEST_TEXT:
             self.pinui.tell(TOO_LARGE, warning=True)
             return
         self.editor.load_text(safe_for_editor(text))
@@ -300,12 +297,12 @@ class JsonScreen(PlaceScreen):
         self.ask_on(self._save, "save")
 
     async def _save(self) -> None:
-        path = await self.ask(CheckedPrompt("Save", "Save the document as", _place_to_save, "document.json"))
+        path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"))
         if path is None:
             return
         if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
             return
-        await asyncio.to_thread(_write, path, pretty(self.retrieved) + "\n")
+        await asyncio.to_thread(write_whole, path, pretty(self.retrieved) + "\n")
         self.pinui.tell(f"Saved as {path}.")
 
     def action_edit_as_new(self) -> None:
@@ -315,32 +312,3 @@ class JsonScreen(PlaceScreen):
     async def _edit_as_new(self) -> None:
         if await self._may_replace():
             self._edit(pretty(self.retrieved), kept=True)
-
-
-async def _text_of_file(name: str) -> str:
-    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
-    if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST:
-        raise WorkspaceError(TOO_LARGE)
-    try:
-        return await asyncio.to_thread(path.read_text, "utf-8-sig")
-    except UnicodeDecodeError:
-        raise WorkspaceError(f"{path.name} is not text: upload it as a file (3).") from None
-
-
-async def _place_to_save(name: str) -> Path:
-    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
-    if await asyncio.to_thread(path.is_dir):
-        raise WorkspaceError(f"{name} is a folder: add a name for the file.")
-    if not await asyncio.to_thread(path.parent.is_dir):
-        raise WorkspaceError(f"There is no folder {path.parent}.")
-    return path
-
-
-def _write(path: Path, text: str) -> None:
-    """All of it or nothing: beside its place first, then renamed."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -2,74 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import stat
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.message import Message
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right, short_path, size
+from pinui.tui.local_files import FileRow
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["FileBrowser", "FileRow", "find_paths", "read_folder"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRow:
-    """One name in the folder."""
-
-    path: Path
-    is_dir: bool
-    size: int | None
-
-
-def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
-    """The folder's names, folders first; what cannot be read has no size."""
-    rows: list[FileRow] = []
-    with os.scandir(folder) as names:
-        for name in names:
-            if name.name.startswith(".") and not hidden:
-                continue
-            try:
-                is_dir = name.is_dir()
-                rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size))
-            except OSError:
-                rows.append(FileRow(Path(name.path), False, None))
-    return sorted(rows, key=lambda row: (not row.is_dir, row.path.name.casefold()))
-
-
-def find_paths(text: str) -> list[FileRow]:
-    """What a typed or pasted text names: one path a line, or several as a shell would read them.
-
-    Shells and file managers put quotes around them, and terminals do when files are dropped on them.
-    """
-    found: list[FileRow] = []
-    for line in filter(None, map(str.strip, text.splitlines())):
-        for name in [line] if _path(line).exists() else _words(line):
-            path = _path(name)
-            status = path.stat()
-            is_dir = stat.S_ISDIR(status.st_mode)
-            found.append(FileRow(path, is_dir, None if is_dir else status.st_size))
-    return found
-
-
-def _path(name: str) -> Path:
-    if name.startswith("file://"):
-        name = unquote(urlsplit(name).path)
-    return Path(name).expanduser().absolute()
-
-
-def _words(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError:  # a quote that is never closed is part of a name
-        return [line]
+__all__ = ["FileBrowser"]
 
 
 class FileBrowser(ItemList):

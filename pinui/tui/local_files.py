@@ -1,0 +1,115 @@
+"""Files of this machine, as the workbench reads, finds and writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shlex
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pinui.workspace import WorkspaceError
+
+__all__ = [
+    "LARGEST_TEXT",
+    "TOO_LARGE",
+    "FileRow",
+    "find_paths",
+    "place_to_save",
+    "read_folder",
+    "text_of_file",
+    "write_whole",
+]
+
+LARGEST_TEXT = 1_000_000
+"""An editor answers each key slower the more it holds; beyond this it is no place to be."""
+TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One name in the folder."""
+
+    path: Path
+    is_dir: bool
+    size: int | None
+
+
+def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
+    """The folder's names, folders first; what cannot be read has no size."""
+    rows: list[FileRow] = []
+    with os.scandir(folder) as names:
+        for name in names:
+            if name.name.startswith(".") and not hidden:
+                continue
+            try:
+                is_dir = name.is_dir()
+                rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size))
+            except OSError:
+                rows.append(FileRow(Path(name.path), False, None))
+    return sorted(rows, key=lambda row: (not row.is_dir, row.path.name.casefold()))
+
+
+def find_paths(text: str) -> list[FileRow]:
+    """What a typed or pasted text names: one path a line, or several as a shell would read them.
+
+    Shells and file managers put quotes around them, and terminals do when files are dropped on them.
+    """
+    found: list[FileRow] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        for name in [line] if _path(line).exists() else _words(line):
+            path = _path(name)
+            status = path.stat()
+            is_dir = stat.S_ISDIR(status.st_mode)
+            found.append(FileRow(path, is_dir, None if is_dir else status.st_size))
+    return found
+
+
+def _path(name: str) -> Path:
+    if name.startswith("file://"):
+        name = unquote(urlsplit(name).path)
+    return Path(name).expanduser().absolute()
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote that is never closed is part of a name
+        return [line]
+
+
+async def text_of_file(name: str) -> str:
+    """The text of a file, for the editor."""
+    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+    if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST_TEXT:
+        raise WorkspaceError(TOO_LARGE)
+    try:
+        return await asyncio.to_thread(path.read_text, "utf-8-sig")
+    except UnicodeDecodeError:
+        raise WorkspaceError(f"{path.name} is not text: upload it as a file (3).") from None
+
+
+async def place_to_save(name: str) -> Path:
+    """Where a file can be written."""
+    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+    if await asyncio.to_thread(path.is_dir):
+        raise WorkspaceError(f"{name} is a folder: add a name for the file.")
+    if not await asyncio.to_thread(path.parent.is_dir):
+        raise WorkspaceError(f"There is no folder {path.parent}.")
+    return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it or nothing: beside its place first, then renamed."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    try:
+        with part.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
