@@ -104,11 +104,14 @@ def parse(text: str | bytes) -> Any:
     except UnicodeDecodeError as error:
         raise NotJSON(f"byte {error.start} is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        raise NotJSON(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+        words = error.msg.removesuffix(" starting at")
+        raise NotJSON(f"{words} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise NotJSON("it is nested too deeply") from None
-    except ValueError as error:  # a constant refused above, or an integer of thousands of digits
-        raise NotJSON(str(error)) from None
+    except NotJSON:
+        raise
+    except ValueError:
+        raise NotJSON("it holds an integer of thousands of digits") from None
 
 
 def parse_as_javascript(text: str | bytes) -> Any:
@@ -143,7 +146,7 @@ def utf16_length(text: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    raise NotJSON(f"{name} is not JSON")
 
 
 def _javascript_number(digits: str) -> float | None:

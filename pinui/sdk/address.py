@@ -48,7 +48,7 @@ class Address:
         except MalformedContent:
             raise InvalidCID(
                 hint="Give a CID such as bafy… or Qm…, or a URL that contains /ipfs/ and one."
-                if first
+                if text
                 else "Nothing was given: a CID such as bafy… or Qm… is needed."
             ) from None
 

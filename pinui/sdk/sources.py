@@ -138,15 +138,25 @@ def _from_path(path: Path, name: str) -> Part:
 def _from_folder(folder: Path) -> UploadSource:
     """All files below a folder, each named with the folder's own name in front: the API's form of a directory."""
     root = folder.resolve().name or "folder"
-    files: list[tuple[str, Path]] = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() and path.is_dir():
-            raise PinuiError(f"{path} is a link to a folder; upload what it points to by itself")
-        if not path.is_dir():
-            files.append((f"{root}/{path.relative_to(folder).as_posix()}", path))
+    files = [(f"{root}/{path.relative_to(folder).as_posix()}", path) for path in _files_below(folder)]
     if not files:
         raise PinuiError(f"{folder} holds no files: there is nothing to upload")
     return _from_files(files, root, is_folder=True)
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Every file, in order. A folder that can't be read is an error: what is left out would be missed by nobody."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    files: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        for name in folders:
+            if (path := Path(parent, name)).is_symlink():
+                raise PinuiError(f"{path} is a link to a folder; upload what it points to by itself")
+        files += [Path(parent, name) for name in names]
+    return sorted(files)
 
 
 def _from_open_file(file: BinaryIO) -> UploadSource:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -303,7 +304,7 @@ async def test_a_folder_goes_up_with_one_shared_root(service: respx.MockRouter, 
 
 
 async def test_what_cannot_be_uploaded_is_refused_before_anything_is_sent(
-    service: respx.MockRouter, client: Client, tmp_path: Path
+    service: respx.MockRouter, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(PinuiError, match="holds no files"):
@@ -313,6 +314,18 @@ async def test_what_cannot_be_uploaded_is_refused_before_anything_is_sent(
         await client.upload(tmp_path / "empty")
     with pytest.raises(FileNotFoundError):
         await client.upload(tmp_path / "missing")
+    (tmp_path / "mixed" / "closed").mkdir(parents=True)
+    (tmp_path / "mixed" / "open.txt").write_bytes(b"x")
+    scan = os.scandir
+
+    def closed(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    with monkeypatch.context() as patch, pytest.raises(PermissionError, match="closed"):
+        patch.setattr(os, "scandir", closed)  # whoever runs the tests as root may read every folder
+        await client.upload(tmp_path / "mixed")
     with pytest.raises(PinuiError, match="not a regular file"):
         await client.upload("/dev/null")
     with tempfile.NamedTemporaryFile("w+") as named, tempfile.SpooledTemporaryFile(mode="w+") as spooled:

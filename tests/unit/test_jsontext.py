@@ -111,7 +111,8 @@ def test_the_same_list_twice_is_no_circle() -> None:
         ("NaN", "NaN is not JSON"),
         (b"\xff\xfe", "not UTF-8"),
         ("[" * 100_000, "nested too deeply"),
-        ("1" * 5000, "digits"),
+        ("1" * 5000, "it holds an integer of thousands of digits"),
+        ('"', "Unterminated string at line 1, column 1"),
     ],
 )
 def test_a_text_that_is_no_json_is_refused_with_a_sentence(text: str | bytes, reason: str) -> None:
