@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -23,6 +23,8 @@ from pinui.tui.typed_ahead import TypedAhead
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from pinui.workspace import Profile, TestResult, Totals, Workspace
 
 __all__ = ["Pinui", "make_app", "run"]
@@ -141,6 +143,16 @@ class Pinui(TypedAhead[None]):
         """Leave nothing behind: transfers, node and files are closed."""
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """With `NO_COLOR`, none of Textual's greys."""
+        if not self.no_color:
+            return super().get_line_filters()
+        from textual.color import Color
+
+        from pinui.tui.no_color import WithoutColours
+
+        return [WithoutColours(Color.parse(self.theme_variables["background"]))]
 
     def get_css_variables(self) -> dict[str, str]:
         """Our greys, for every theme."""

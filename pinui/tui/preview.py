@@ -65,7 +65,7 @@ def show_words(text: str, width: int) -> Shown:
     return Shown(lines, width, "message", len(text) > CAP)
 
 
-def show_bytes(preview: Preview, width: int, height: int) -> Shown:
+def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = True) -> Shown:
     """Whatever the bytes turn out to be."""
     data = preview.data
     if not data:
@@ -73,7 +73,8 @@ def show_bytes(preview: Preview, width: int, height: int) -> Shown:
     if is_picture(preview):
         picture = None if preview.truncated else half_blocks(data, width, height)
         if picture is not None:
-            return Shown(picture[0], width, picture[1])
+            words: Line = [("A picture, which needs the colours that NO_COLOR takes.", "muted")]
+            return Shown(picture[0] if colours else [words], width, picture[1])
     text = _text(data, preview.truncated)
     if text is None:
         return _hex(data, preview.truncated, width)

@@ -82,4 +82,11 @@ async def test_colours_are_left_out_where_nobody_wants_them(monkeypatch: pytest.
     async with workbench(size=(80, 24)) as (app, pilot):
         await scene.furnish(app.workspace, tmp_path)
         await shows(pilot, "invoice-2026-10.json")
-        assert app.no_color
+        for keys, words in (((), "Pins"), (("x",), "Revoke this pin"), (("escape", "2", "i"), "leave the field")):
+            await pilot.press(*keys)
+            await shows(pilot, words)
+            segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+            styles = [segment.style for segment in segments if segment.style is not None]
+            colours = {colour for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
+            assert all(colour.is_default for colour in colours), "not even greys"
+            assert any(style.reverse for style in styles), "what is chosen is seen all the same"

@@ -77,7 +77,7 @@ class PinActions(PlaceScreen):
                 folder = preview.entries
                 if folder is None:
                     room = detail.content_width, max(8, detail.size.height - 14)
-                    shown = await asyncio.to_thread(show_bytes, preview, *room)
+                    shown = await asyncio.to_thread(show_bytes, preview, *room, colours=not self.pinui.no_color)
         except Exception as error:  # noqa: BLE001  a preview that fails says why, in its place
             trouble = sentence(error)
         if detail.entry is not None and detail.entry.id == entry.id and detail.address == address:
