@@ -78,7 +78,7 @@ COMMON_KEYS: dict[str, Group] = {
                 "field.leave",
                 "escape",
                 "leave_field",
-                "leave the field",
+                "leave field",
                 "Back to the pane, where letters are commands",
             ),
             here("field.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),

@@ -85,7 +85,7 @@ def test_a_newcomer_gets_through_everything_in_one_sitting(tmux: Tmux, tmp_path:
     tmux.press("2")
     tmux.shows("Store", "enter edit")
     tmux.press("i")
-    tmux.shows("leave the field")
+    tmux.shows("leave field")
     tmux.paste('{"city": "Oslo", "lamps": 42}')
     tmux.shows("valid · 26 characters")
     tmux.press("F5")

@@ -59,7 +59,7 @@ async def test_the_footer_shows_only_keys_that_work() -> None:
         await shows(pilot, "enter edit")
         assert "q quit" in footer(app)
         await pilot.press("enter")
-        await shows(pilot, "esc leave the field")
+        await shows(pilot, "esc leave field")
         line = footer(app)
         assert "F5 store" in line
         assert "F1 help" in line
@@ -67,7 +67,7 @@ async def test_the_footer_shows_only_keys_that_work() -> None:
         assert " q quit" not in line, "q is typed in a field"
         await pilot.press("escape")
         await shows(pilot, "enter edit")
-        assert "leave the field" not in footer(app)
+        assert "leave field" not in footer(app)
 
 
 async def test_a_click_in_the_bars_does_what_it_says() -> None:

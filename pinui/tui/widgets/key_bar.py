@@ -53,7 +53,8 @@ class KeyBar(Bar):
         if beyond:
             own = [part for part in own if part[1] != "app.simulate_key('tab')"]
             hint = Content.assemble(("tab", "bold $primary"), (f" {clean_line(beyond)}", "$second"))
-            own.insert(0, (hint, "app.simulate_key('tab')"))
+            first = len(own) if "field.leave" in keys else 0  # in a field, what esc does matters more
+            own.insert(first, (hint, "app.simulate_key('tab')"))
         room = self.size.width - 2
         if _width(own) + _width(common) + 3 > room:
             common = common[1:]
