@@ -219,7 +219,7 @@ class Pinui(TypedAhead[None]):
         """For the top bar: the profile, how its last call went, one fact."""
         profile, status = self.workspace.profile, self.workspace.status
         if left := self.workspace.pause_left:
-            return profile.name, "waiting", f"the service asks to wait · {left} s"
+            return profile.name, "waiting", f"waiting for the service · {left} s"
         if profile.preset == "local":
             return profile.name, status.state, "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)

@@ -211,7 +211,7 @@ async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() ->
         app.workspace._wait(400)
 
         def left() -> int:
-            return int((re.findall(r"the service asks to wait · (\d+) s", text_of(app)) or ["0"])[0])
+            return int((re.findall(r"waiting for the service · (\d+) s", text_of(app)) or ["0"])[0])
 
         await until(pilot, left, "the countdown")
         first = left()
