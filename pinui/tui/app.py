@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,12 +11,11 @@ from urllib.parse import urlsplit
 from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
-from pinui.tui.command import Command, Group
 from pinui.tui.commands import bindings
 from pinui.tui.display import count
 from pinui.tui.errors import sentence
-from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen, Unsaved
+from pinui.tui.remembering import remember
 from pinui.tui.themes import DARK, LIGHT, own_variables
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.workspace.text import clean_line
@@ -162,12 +160,7 @@ class Pinui(TypedAhead[None]):
         return variables
 
     def _remember_theme(self, _theme: object) -> None:
-        name = self.theme
-        self.run_worker(
-            asyncio.to_thread(self.workspace.profiles.set_setting, "theme", name),
-            group="app.theme",
-            exit_on_error=False,
-        )
+        remember(self, "theme", self.theme)
 
     # -- the workspace ------------------------------------------------------------------------------------------
 
@@ -327,14 +320,6 @@ class Pinui(TypedAhead[None]):
         from pinui.tui.palette import ThemesProvider
 
         self.push_screen(CommandPalette(providers=[ThemesProvider], placeholder="Search for themes…"))
-
-    async def run_command(self, group: Group, command: Command) -> None:
-        """Do what a key would do, from the palette: in the place and pane where that key works."""
-        if group.place is not None:
-            await self.action_go(group.place)
-        if group.pane is not None:
-            focus_now(self.screen.query_one(group.pane))
-        await self.run_action(command.action, default_namespace=self.screen.focused or self.screen)
 
 
 def make_app(profile: str | None = None, *, home: Path | None = None, clock: Callable[[], float] = time.time) -> Pinui:

@@ -18,6 +18,8 @@ class Command:
     tooltip: str
     shown: bool = True
     palette: bool = True
+    from_palette: str = ""
+    """What the palette does instead, where the key only makes sense in a field: it goes to that field."""
 
 
 def here(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002  as in Command

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -14,17 +16,23 @@ from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, key_name
 from pinui.tui.display import fit, short_cid
 from pinui.tui.entries import title_of
+from pinui.tui.focus import focus_now
 from pinui.workspace import Query
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from pinui.tui.app import Pinui
+    from pinui.tui.command import Command, Group
     from pinui.workspace import Entry
 
 __all__ = ["PinuiProvider", "ThemesProvider"]
 
 RECENT = 30
+ARRIVING = 2.0
+"""Seconds that a command waits for a place to show what it holds."""
 Doing = Callable[[], Awaitable[None]]
+Known: TypeAlias = tuple[str, str, Doing]
+"""A name, a word about it, and what choosing it does."""
 
 
 class PinuiProvider(Provider):
@@ -35,23 +43,24 @@ class PinuiProvider(Provider):
         """The app, by its own type."""
         return app_of(self.screen)
 
+    async def startup(self) -> None:
+        """Read what there is once, as the palette opens: not at every letter that is typed."""
+        found = [*self._actions(), *await self._profiles(), *await self._pins()]
+        self._known = [(clean_line(name), escape(clean_line(about)), doing) for name, about, doing in found]
+
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
-        for name, about, doing in await self._known():
+        for name, about, doing in self._known:
             yield DiscoveryHit(Content(name), doing, text=name, help=about)
 
     async def search(self, query: str) -> Hits:
         """What matches."""
         matcher = self.matcher(query)
-        for name, about, doing in await self._known():
+        for name, about, doing in self._known:
             if (score := matcher.match(name)) > 0:
                 yield Hit(score, Content(name), doing, text=name, help=about)
 
-    async def _known(self) -> list[tuple[str, str, Doing]]:
-        found = [*self._actions(), *self._profiles(), *await self._pins()]
-        return [(clean_line(name), escape(clean_line(about)), doing) for name, about, doing in found]
-
-    def _actions(self) -> Iterable[tuple[str, str, Doing]]:
+    def _actions(self) -> Iterable[Known]:
         """What the registry knows, with the names and sentences of the footer and the README; this place first."""
         here = self.pinui.current_mode
         for group in sorted(GROUPS.values(), key=lambda group: (group.place != here, group.place is not None)):
@@ -60,19 +69,59 @@ class PinuiProvider(Provider):
                     place = f"{group.title.partition(':')[0]}: " if group.place else ""
                     name = place + command.label if place else command.label[0].upper() + command.label[1:]
                     about = f"{command.tooltip}  ({key_name(command.keys.split(',')[0])})"
-                    yield name, about, partial(self.pinui.run_command, group, command)
+                    yield name, about, partial(self._run, group, command)
 
-    def _profiles(self) -> Iterable[tuple[str, str, Doing]]:
-        used = self.pinui.workspace.profile.name
-        for profile in self.pinui.workspace.profiles.list():
-            if profile.name != used:
-                about = profile.api_url or "the embedded node"
-                yield f"Use the profile {profile.name}", about, partial(self.pinui.switch, profile.name)
+    async def _run(self, group: Group, command: Command) -> None:
+        """Do what a key would do, in the place and pane where that key works."""
+        app = self.pinui
+        arriving = group.place not in (None, app.current_mode)
+        if group.place is not None:
+            await app.action_go(group.place)
+        if group.pane is not None:
+            focus_now(app.screen.query_one(group.pane))
+        if await self._done(command):
+            return
+        app.run_worker(self._tried(command, ARRIVING if arriving else 0), group="app.command", exclusive=True)
 
-    async def _pins(self) -> Iterable[tuple[str, str, Doing]]:
+    async def _done(self, command: Command) -> bool:
+        app = self.pinui
+        action = command.from_palette or command.action
+        return await app.run_action(action, default_namespace=app.screen.focused or app.screen)
+
+    async def _tried(self, command: Command, patience: float) -> None:
+        """A place that was just entered may not have read yet what the command is about."""
+        screen, end = self.pinui.screen, time.monotonic() + patience
+        while time.monotonic() < end and self.pinui.screen is screen:
+            await asyncio.sleep(0.05)
+            if await self._done(command):
+                return
+        self.pinui.tell(f"Nothing to do here for “{command.label}”.", warning=True)
+
+    async def _profiles(self) -> Iterable[Known]:
+        workspace = self.pinui.workspace
+        try:
+            profiles = await asyncio.to_thread(workspace.profiles.list)
+        except Exception as error:  # noqa: BLE001  the settings can't be read: the rest of the palette can
+            self.pinui.tell_error(error)
+            return []
+        return [
+            (
+                f"Use the profile {profile.name}",
+                profile.api_url or "the embedded node",
+                partial(self.pinui.switch, profile.name),
+            )
+            for profile in profiles
+            if profile.name != workspace.profile.name
+        ]
+
+    async def _pins(self) -> Iterable[Known]:
         workspace = self.pinui.workspace
         query = Query(direction="sent", profile=workspace.profile.name)
-        entries = await workspace.history.page(query, limit=RECENT)
+        try:
+            entries = await workspace.history.page(query, limit=RECENT)
+        except Exception as error:  # noqa: BLE001  nor does a history that can't be read take the commands away
+            self.pinui.tell_error(error)
+            return []
         return [
             (fit(title_of(entry), 70).rstrip(), f"pin {short_cid(entry.cid)}", partial(self._show, entry))
             for entry in entries

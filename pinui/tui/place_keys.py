@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinui.tui.command import Command, Group, here, quiet, spare
+from pinui.tui.command import Command, Group, here, spare
 
 __all__ = ["PLACE_KEYS"]
 
@@ -74,7 +74,16 @@ PLACE_KEYS: dict[str, Group] = {
     ),
     "retrieve": Group(
         "JSON: Retrieve",
-        (here("retrieve.get", "enter", "submit", "retrieve", "Fetch the document and check it"),),
+        (
+            Command(
+                "retrieve.get",
+                "enter",
+                "submit",
+                "retrieve",
+                "Fetch the document of a CID and check it",
+                from_palette="enter_field",
+            ),
+        ),
         "json",
         "#retrieve",
     ),
@@ -116,7 +125,7 @@ PLACE_KEYS: dict[str, Group] = {
             Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
             here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
             here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
-            quiet(
+            spare(
                 "browser.hidden",
                 "full_stop",
                 "toggle_hidden",
@@ -169,7 +178,7 @@ PLACE_KEYS: dict[str, Group] = {
     "thread": Group(
         "Messages: Thread",
         (
-            quiet(
+            spare(
                 "thread.menu",
                 "Y",
                 "screen.copy",
@@ -179,7 +188,7 @@ PLACE_KEYS: dict[str, Group] = {
             here("thread.write", "enter,i", "screen.write", "write", "Write to this recipient"),
             Command("thread.file", "f", "screen.file_under", "file under", "File a received message under a name"),
             Command("thread.revoke", "x", "screen.revoke", "revoke", "Ask the provider to stop keeping it; asks first"),
-            quiet("thread.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
+            spare("thread.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
         ),
         "messages",
         "#thread",

@@ -292,3 +292,23 @@ async def test_a_dead_service_is_told_and_survived() -> None:
         await pilot.press("R")
         await shows(pilot, "Not revoked:")
         assert app.is_running
+
+
+async def test_rows_that_cannot_be_read_say_why_and_come_with_the_next_reading() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.store({"city": "Oslo"}, name="a letter")
+        await shows(pilot, "a letter")
+        await settled(pilot)
+        pins = pins_of(app).pins
+        fetch = pins.fetch
+
+        async def broken(_ids: object) -> list[Entry]:
+            raise OSError(5, "Input/output error")
+
+        pins.fetch = broken
+        pins.known.clear()
+        pins.refresh()
+        await told(pilot, "Input/output error.")
+        pins.fetch = fetch
+        await pilot.press("r")
+        await shows(pilot, "a letter")

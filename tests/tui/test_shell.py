@@ -12,7 +12,7 @@ from pinui.tui.app import make_app, run
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, UnknownProfile, Workspace
-from tests.tui.pilots import paste, settled, shows, text_of, until, workbench
+from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
 def footer(app: object) -> str:
@@ -108,6 +108,20 @@ async def test_a_theme_is_remembered() -> None:
         await until(pilot, lambda: app.workspace.profiles.setting("theme") == "pinui-light")
     async with workbench(welcome=True) as (app, _pilot):
         assert app.theme == "pinui-light"
+
+
+async def test_a_choice_that_cannot_be_remembered_is_told() -> None:
+    async with workbench() as (app, pilot):
+        await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
+        app.workspace.paths.config.write_text("this is [ not toml")
+        app.theme = "pinui-light"
+        await told(pilot, "cannot be used: line 1")
+    app.workspace.paths.config.unlink()
+    async with workbench(welcome=True) as (app, pilot):
+        await shows(pilot, "Welcome to pinui.")
+        app.workspace.paths.config.write_text("this is [ not toml")
+        await pilot.press("enter")
+        await told(pilot, "cannot be used: line 1")
 
 
 @pytest.mark.parametrize("size", [(59, 20), (80, 15)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import Screen
@@ -11,6 +9,7 @@ from textual.widgets import Static
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.remembering import remember
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -51,12 +50,7 @@ class WelcomeScreen(Screen[None]):
 
     def leave(self) -> None:
         """Remember that the welcome was given."""
-        app = app_of(self)
-        app.run_worker(
-            asyncio.to_thread(app.workspace.profiles.set_setting, "welcomed", True),
-            group="app.welcomed",
-            exit_on_error=False,
-        )
+        remember(app_of(self), "welcomed", True)
         self.dismiss()
 
     def action_begin(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.message import Message
 
+from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import age, fit, right, short_cid, size
 from pinui.tui.entries import KIND_LABELS, KIND_TONES, VERDICTS, title_of
@@ -80,7 +81,12 @@ class PinList(ItemList):
         self._asked = (first, last)
 
         async def fill() -> None:
-            for entry in await self.fetch(self.ids[first:last]):
+            try:
+                entries = await self.fetch(self.ids[first:last])
+            except Exception as error:  # noqa: BLE001  the rows stay "…" until they are read anew, and it is told why
+                app_of(self).tell_error(error)
+                return
+            for entry in entries:
                 self.known[entry.id] = entry
             self.refresh()
             self.post_message(self.Loaded(self))
