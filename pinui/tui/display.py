@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from rich.cells import cell_len, get_character_cell_size, set_cell_size
+from rich.cells import cell_len, set_cell_size, split_graphemes
 
 from pinui.workspace.text import clean, clean_line
 
@@ -52,21 +52,33 @@ def wrapped(text: str, width: int) -> Iterator[str]:
     width = max(1, width)
     for paragraph in clean(text.replace("\r\n", "\n")).split("\n"):
         paragraph = paragraph.expandtabs(4)
-        while cell_len(paragraph) > width:
-            cells, cut, blank = 0, 0, 0
-            for index, character in enumerate(paragraph):
-                cells += get_character_cell_size(character)
-                if cells > width:
-                    break
-                cut = index + 1
-                if character == " ":
-                    blank = cut
-            if paragraph[cut : cut + 1] == " ":
-                blank = cut
-            cut = blank or max(cut, 1)
-            yield paragraph[:cut].rstrip()
-            paragraph = paragraph[cut:].lstrip(" ")
-        yield paragraph
+        if cell_len(paragraph) <= width:
+            yield paragraph
+        else:
+            yield from _broken(paragraph, width)
+
+
+def _broken(paragraph: str, width: int) -> Iterator[str]:
+    """The lines of one paragraph, which is walked once: a message may be one paragraph of any length."""
+    begin = cells = 0
+    blank = cells_to_blank = 0  # where the last blank of this line ends, and how many cells lie before that
+    for start, end, wide in split_graphemes(paragraph)[0]:
+        is_blank = paragraph[start:end] == " "
+        if cells + wide > width and start > begin:
+            if is_blank or blank <= begin:
+                cut, cells = start, 0
+            else:
+                cut, cells = blank, cells - cells_to_blank
+            yield paragraph[begin:cut].rstrip()
+            begin = cut
+        if is_blank and start == begin > 0:
+            begin = end  # a line does not begin with the blanks that it was broken at
+            continue
+        cells += wide
+        if is_blank:
+            blank, cells_to_blank = end, cells
+    if begin < len(paragraph):
+        yield paragraph[begin:]
 
 
 def short_cid(cid: str) -> str:
@@ -76,9 +88,18 @@ def short_cid(cid: str) -> str:
 
 
 def short_path(path: str, home: str, width: int) -> str:
-    """A path with `~` for home, cut at its beginning."""
-    shown = "~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path
-    return shown if cell_len(shown) <= width else "…" + shown[-(width - 1) :]
+    """A path with `~` for home, in at most `width` cells: cut at its beginning."""
+    shown = clean_line("~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path)
+    spans, cells = split_graphemes(shown)
+    if cells <= width:
+        return shown
+    begin, room = len(shown), width - 1
+    for start, _, wide in reversed(spans):
+        room -= wide
+        if room < 0:
+            break
+        begin = start
+    return "…" + shown[begin:]
 
 
 def size(number: float) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import rich.cells
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, wrapped
 from pinui.tui.json_text import json_spans, safe_for_editor
+from pinui.workspace.text import clean_line
 
 NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
 
@@ -65,6 +67,7 @@ def test_durations_counts_and_cids() -> None:
     assert short_path("/srv/eva/pictures", "/srv/eva", 40) == "~/pictures"
     assert short_path("/srv/evangeline", "/srv/eva", 40) == "/srv/evangeline"
     assert short_path("/a/very/long/path", "/srv/eva", 8) == "…ng/path"
+    assert short_path("/srv/漢字漢字漢字", "/srv/eva", 8) == "…字漢字"
 
 
 @given(st.text(), st.integers(1, 40))
@@ -78,6 +81,43 @@ def test_wrapped_lines_are_never_too_wide_and_lose_only_blanks(text: str, width:
     lines = list(wrapped(text, width))
     assert all(cell_len(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join("".join(wrapped(text, 10_000_000)).split())
+
+
+def test_text_is_broken_at_blanks() -> None:
+    assert list(wrapped("one two  three\n\n  four", 8)) == ["one two", "three", "", "  four"]
+    assert list(wrapped("unbreakable word", 6)) == ["unbrea", "kable", "word"]
+    assert list(wrapped("漢字 漢字漢", 6)) == ["漢字", "漢字漢"]
+    assert list(wrapped("a    ", 3)) == ["a"]
+
+
+@pytest.mark.parametrize("text", ["漢", "漢字 ", "❤\ufe0f"])
+def test_breaking_a_text_of_ten_times_the_length_is_ten_times_the_work(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = 0
+    measure = rich.cells.get_character_cell_size
+
+    def counted(character: str, version: str = "auto") -> int:
+        nonlocal measured
+        measured += 1
+        return measure(character, version)
+
+    monkeypatch.setattr(rich.cells, "get_character_cell_size", counted)
+
+    def work(length: int) -> int:
+        nonlocal measured
+        measured = 0
+        assert len(list(wrapped(text * length, 60))) > length // 60
+        return measured
+
+    assert work(6_000) <= 20 * work(600)
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_path_is_never_wider_than_its_room_and_keeps_its_end(path: str, width: int) -> None:
+    shown = short_path(path, "/srv/eva", width)
+    assert cell_len(shown) <= width
+    assert clean_line(path).endswith(shown.lstrip("…~"))
 
 
 @given(st.text(st.characters(exclude_characters="\n\r")))

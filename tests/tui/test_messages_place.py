@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+from typing import Any, cast
+
 import pytest
 
+from pinui.tui.preview import Shown, show_words
+from pinui.tui.screens import pin_actions
 from pinui.workspace import Query
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
@@ -101,6 +107,39 @@ async def test_threads_are_apart_and_long_messages_are_whole() -> None:
         await shows(pilot, "you → alice", "the end")
         await settled(pilot)
         assert "you → bob" not in text_of(app)
+
+
+async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "漢" * 12_000
+    threads: list[threading.Thread] = []
+
+    def watched(*arguments: Any) -> Shown:
+        threads.append(threading.current_thread())
+        return show_words(*arguments)
+
+    monkeypatch.setattr(pin_actions, "show_words", watched)
+    async with workbench() as (app, pilot):
+        await app.workspace.send("alice", text)
+        await pilot.press("4")
+        await shows(pilot, "漢漢漢", "… 7,000 more characters: Y, then j, copies all of it")
+        await pilot.press("1")
+        await until(pilot, lambda: threads)
+        assert threading.main_thread() not in threads, "breaking 262,144 characters into lines takes a while"
+
+
+async def test_a_long_thread_of_long_messages_is_cut_from_its_oldest() -> None:
+    from pinui.tui.widgets import thread as module
+
+    async with workbench() as (app, pilot):
+        await app.workspace.send("alice", "hello")
+        entry = (await app.workspace.history.page(Query()))[0]
+        await pilot.press("4")
+        await shows(pilot, "you → alice")
+        thread = app.screen.query_one(module.Thread)
+        entries = [replace(entry, id=number) for number in range(100)]
+        thread.show_entries(entries, dict.fromkeys(range(100), "漢" * 20_000), [])
+        lengths = [sum(len(text) for line in block[1:-1] for text, _ in cast("Any", line)) for block in thread.blocks]
+        assert lengths == [module.LEAST] * 80 + [module.MOST] * 20
 
 
 async def test_a_message_is_revoked_from_its_thread() -> None:

@@ -67,7 +67,7 @@ class PinActions(PlaceScreen):
                 document: Any = record.data
                 if entry.kind == "message" and isinstance(document, dict):
                     words = str(cast("dict[str, Any]", document).get("payload", ""))
-                    shown = show_words(words, detail.content_width)
+                    shown = await asyncio.to_thread(show_words, words, detail.content_width)
                 else:
                     shown = await asyncio.to_thread(show_json, document)
             else:

@@ -6,13 +6,20 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import moment, short_cid, wrapped
+from pinui.tui.display import count, moment, short_cid, wrapped
 from pinui.tui.entries import VERDICTS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import Entry
 
 __all__ = ["Thread"]
+
+MOST = 5_000
+"""Characters of one message: what is longer is for a pager or a file, and a thread shows its beginning."""
+ROOM = 100_000
+"""Characters of all messages. Text is broken into lines again whenever the pane gets another width, so what is
+beyond this is cut to `LEAST`, the oldest messages first."""
+LEAST = 400
 
 
 class Thread(ItemList):
@@ -53,12 +60,18 @@ class Thread(ItemList):
 
     def _lay_out(self) -> None:
         width = max(10, self.list_width - 2)
-        self.blocks = [self._block(entry, width) for entry in self.entries]
+        room, blocks = ROOM, list[list[Line]]()
+        for entry in reversed(self.entries):
+            text = self.texts.get(entry.id) or entry.excerpt or ""
+            most = MOST if room > 0 else LEAST
+            room -= min(len(text), most)
+            blocks.append(self._block(entry, text, most, width))
+        self.blocks = blocks[::-1]
         self.tops = [0]
         for block in self.blocks:
             self.tops.append(self.tops[-1] + len(block) + 1)
 
-    def _block(self, entry: Entry, width: int) -> list[Line]:
+    def _block(self, entry: Entry, text: str, most: int, width: int) -> list[Line]:
         gone = entry.revoked_at is not None
         if entry.direction == "sent":
             who, tone = f"you → {entry.recipient}", "bold primary"
@@ -71,8 +84,11 @@ class Thread(ItemList):
             (f"  {moment(entry.timestamp, self.clock())}", "muted"),
             (f"  {short_cid(entry.cid)} {'revoked' if gone else mark}", "faint"),
         ]
-        text = self.texts.get(entry.id) or entry.excerpt or ""
-        return [head, *([(line, "faint" if gone else "text")] for line in wrapped(text, width))]
+        lines: list[Line] = [[(line, "faint" if gone else "text")] for line in wrapped(text[:most], width)]
+        if len(text) > most:
+            more = f"… {count(len(text) - most)} more characters: Y, then j, copies all of it"
+            lines += [[(line, "warning")] for line in wrapped(more, width)]
+        return [head, *lines]
 
     def item_top(self, index: int) -> int:
         """Where a message begins."""
