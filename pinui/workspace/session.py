@@ -1,4 +1,4 @@
-"""A profile in use: its connection, made when it is first needed, and how the last call to the service went."""
+"""The profile in use: the service that is talked to, and how the last call to it went."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.models import Credential, Status, TestResult, Totals
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.sentences import sentence_for
+from pinui.workspace.service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
     from pinui.workspace.models import Profile
     from pinui.workspace.paths import Paths
 
-__all__ = ["Session"]
+__all__ = ["ANSWERED", "Session"]
 
 # A no to one question (not there, not pinned, too large) from a service that is well.
 ANSWERS = frozenset({400, 404, 410, 413, 416})
 
 T = TypeVar("T")
 NOTHING_YET = "Nothing was asked of the service yet."
+ANSWERED = "The service answered."
 
 
 class Session:
@@ -38,14 +40,19 @@ class Session:
     def __init__(self, paths: Paths, profiles: Profiles) -> None:
         self.paths = paths
         self.profiles = profiles
-        self.profile = profiles.current
         self.credentials = Credentials(paths)
+        self.service = self._at(profiles.current)
+        """The one in use. Work that takes long holds it: it ends there, though another may be in use by then."""
         self.status = Status("unknown", NOTHING_YET, time.time())
         self.waiting_until: float | None = None
         """Set while a service that was asked too often is given its pause: when the next try comes."""
-        self._connection: Connection | None = None
-        self._connecting = asyncio.Lock()
+        self._left: list[Service] = []
         self._subscribers: list[Callable[[], None]] = []
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in use."""
+        return self.service.profile
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Be called after each change of status, history or transfers; the result ends that."""
@@ -53,23 +60,26 @@ class Session:
         return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
 
     async def connect(self) -> Client:
-        """The client of this profile, made on first use."""
-        return (await self._connected()).client
+        """The client of the profile in use, made on first use; switching closes it."""
+        return (await self._connected(self.service)).client
 
     async def switch(self, name: str) -> None:
-        """Use another profile from now on, in this run and in later ones."""
+        """Use another profile from now on, in this run and in later ones. What is under way ends where it was begun."""
         await asyncio.to_thread(self.profiles.use, name)
-        await self._disconnect()
-        self.profile = self.profiles.current
+        before, self.service = self.service, self._at(self.profiles.current)
+        self._left.append(before)
         self._set_status("unknown", NOTHING_YET)
+        await before.leave()
 
     async def api_url(self) -> str:
         """Where the API is; for `local` this starts the node."""
-        return self.profile.api_url or (await self._connected()).api_url
+        with self.service.held() as service:
+            return service.profile.api_url or (await self._connected(service)).api_url
 
     async def gateway_url(self) -> str:
         """Where content is read from; for `local` this starts the node."""
-        return self.profile.gateway_url or (await self._connected()).gateway_url
+        with self.service.held() as service:
+            return service.profile.gateway_url or (await self._connected(service)).gateway_url
 
     async def link(self, cid: str) -> str:
         """The address of some content in a browser."""
@@ -82,9 +92,10 @@ class Session:
         begun = time.perf_counter()
         try:
             if profile is None:
-                client = await self.connect()
-                begun = time.perf_counter()
-                await self._call(client.test_connection())
+                with self.service.held() as service:
+                    client = (await self._connected(service)).client
+                    begun = time.perf_counter()
+                    await self._call(service, client.test_connection())
             else:
                 draft = await Connection.make(profile, self.paths, self.credentials, secret=secret, retries=0)
                 try:
@@ -107,70 +118,73 @@ class Session:
     @property
     def token_ending(self) -> str | None:
         """A sentence, if the token in use has ended or is about to."""
-        return ending(self._connection.expires_at) if self._connection is not None else None
+        connection = self.service.connection
+        return ending(connection.expires_at) if connection is not None else None
 
     async def totals(self) -> Totals | None:
         """What the account holds, where the service tells."""
-        client = await self.connect()
-        ask = getattr(client.provider, "account_totals", None)
-        if ask is None:
-            return None
-        totals = await self._call(ask())
+        with self.service.held() as service:
+            ask = getattr((await self._connected(service)).client.provider, "account_totals", None)
+            if ask is None:
+                return None
+            totals = await self._call(service, ask())
         return Totals(totals.pins, totals.bytes)
 
     # How it is done
 
-    async def _connected(self) -> Connection:
-        async with self._connecting:
-            if self._connection is None:
-                try:
-                    self._connection = await Connection.make(
-                        self.profile, self.paths, self.credentials, on_wait=self._wait
-                    )
-                except Exception as error:
-                    self._set_status("failed", sentence_for(error)[0])
-                    raise
-            return self._connection
+    def _at(self, profile: Profile) -> Service:
+        return Service(profile, self.paths, self.credentials, self._wait)
 
-    async def _ready_to_read(self) -> Client:
+    async def _connected(self, service: Service) -> Connection:
+        try:
+            return await service.connected()
+        except Exception as error:
+            self._note(service, "failed", sentence_for(error)[0])
+            raise
+
+    async def _ready_to_read(self, service: Service) -> Client:
         """The client of a profile that content can be read with."""
-        connection = await self._connected()
-        if not connection.gateway_url and not self.profile.gateways:
+        connection, profile = await self._connected(service), service.profile
+        if not connection.gateway_url and not profile.gateways:
             hint = "Set PINUI_GATEWAY_URL."
-            if self.profile.name != ENVIRONMENT:
-                hint = f"Give it one with `pinui profile add {self.profile.name} --gateway-url URL`."
-            raise WorkspaceError(f"The profile “{self.profile.name}” has no gateway to read from.", hint=hint)
+            if profile.name != ENVIRONMENT:
+                hint = f"Give it one with `pinui profile add {profile.name} --gateway-url URL`."
+            raise WorkspaceError(f"The profile “{profile.name}” has no gateway to read from.", hint=hint)
         return connection.client
 
     async def _disconnect(self) -> None:
-        async with self._connecting:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                await connection.aclose()
+        for service in (*self._left, self.service):
+            await service.aclose()
 
-    async def _call(self, call: Awaitable[T]) -> T:
-        """Await one call to the service and note how it went."""
+    async def _call(self, service: Service, call: Awaitable[T]) -> T:
+        """Await one call to a service and note how it went."""
         from pinui.sdk.errors import IntegrityError, NetworkError, ProviderError
 
         try:
             result = await call
         except (NetworkError, ProviderError, IntegrityError) as error:
             if isinstance(error, ProviderError) and error.status in ANSWERS:
-                self._set_status("ok", "The service answered.")
+                self._note(service, "ok", ANSWERED)
             else:
-                self._set_status("failed", sentence_for(error)[0])
+                self._note(service, "failed", sentence_for(error)[0])
             raise
-        self._set_status("ok", "The service answered.")
+        self._note(service, "ok", ANSWERED)
         return result
+
+    def _note(self, service: Service, state: Any, sentence: str) -> None:
+        """The status is that of the profile in use: what still ends elsewhere says nothing of it."""
+        if service is self.service:
+            self._set_status(state, sentence)
 
     @property
     def pause_left(self) -> int:
         """Seconds until a call goes on that the service asked to wait; 0 when none waits."""
         return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.time()))
 
-    def _wait(self, seconds: float) -> None:
-        self.waiting_until = time.time() + seconds
-        self._tell()
+    def _wait(self, service: Service, seconds: float) -> None:
+        if service is self.service:
+            self.waiting_until = time.time() + seconds
+            self._tell()
 
     def _set_status(self, state: Any, sentence: str) -> None:
         self.waiting_until = None

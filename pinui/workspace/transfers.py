@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pinui.sdk.models import OnVerdict, Verification
     from pinui.workspace.rows import Entry
+    from pinui.workspace.service import Service
 
 __all__ = ["Progress", "Rate", "Transfer", "Transfers"]
 
@@ -30,15 +31,20 @@ class Progress(Protocol):
 
 
 class Work(Protocol):
-    """One transfer's work, which can be begun again."""
+    """One transfer's work at a service, which can be begun again."""
 
-    def __call__(self, progress: Progress, /) -> Awaitable[None]: ...
+    def __call__(self, service: Service, progress: Progress, /) -> Awaitable[None]: ...
 
 
 class Operations(Protocol):
     """What a queue needs to be able to do; the `Workspace` can."""
 
-    async def upload(self, source: Path, *, name: str | None = None, on_progress: Progress | None = None) -> Entry: ...
+    @property
+    def service(self) -> Service: ...
+
+    async def upload(
+        self, source: Path, *, name: str | None = None, on_progress: Progress | None = None, at: Service | None = None
+    ) -> Entry: ...
 
     async def download(
         self,
@@ -48,6 +54,7 @@ class Operations(Protocol):
         overwrite: bool = False,
         on_progress: Progress | None = None,
         on_verdict: OnVerdict | None = None,
+        at: Service | None = None,
     ) -> Path: ...
 
 
@@ -107,6 +114,8 @@ class Transfer:
     """Whether what was downloaded is what its CID names."""
     started: float | None = None
     ended: float | None = None
+    profile: str | None = None
+    """The one it was begun with, where it ends, whichever is in use by then."""
 
     @property
     def has_ended(self) -> bool:
@@ -123,6 +132,7 @@ class Transfers:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._next_id = 1
         self._work: dict[int, Work] = {}
+        self._services: dict[int, Service] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self.all: list[Transfer] = []
 
@@ -136,8 +146,8 @@ class Transfers:
         transfer = self._new("upload", name or path.name or str(path))
         transfer.path = path
 
-        async def work(progress: Progress) -> None:
-            entry = await self._operations.upload(path, name=name, on_progress=progress)
+        async def work(service: Service, progress: Progress) -> None:
+            entry = await self._operations.upload(path, name=name, on_progress=progress, at=service)
             transfer.cid, transfer.entry = entry.cid, entry
 
         return self._start(transfer, work)
@@ -147,12 +157,12 @@ class Transfers:
         transfer = self._new("download", title or to.name or address)
         transfer.cid, transfer.path = address, to
 
-        async def work(progress: Progress) -> None:
+        async def work(service: Service, progress: Progress) -> None:
             def note(verdict: Verification | None) -> None:
                 transfer.verification = verdict
 
             transfer.path = await self._operations.download(
-                address, to, overwrite=overwrite, on_progress=progress, on_verdict=note
+                address, to, overwrite=overwrite, on_progress=progress, on_verdict=note, at=service
             )
 
         return self._start(transfer, work)
@@ -163,9 +173,12 @@ class Transfers:
             task.cancel()
 
     def retry(self, id: int) -> None:  # noqa: A002
-        """Begin one again that failed or was cancelled."""
+        """Begin one again that failed or was cancelled: with the same profile, as it is now if that one is in use."""
         transfer = next(transfer for transfer in self.all if transfer.id == id)
         if transfer.state in ("failed", "cancelled"):
+            used = self._operations.service
+            if used.profile.name == transfer.profile:
+                self._services[id] = used
             transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
             transfer.done, transfer.rate, transfer.remaining = 0, None, None
             transfer.started = transfer.ended = None
@@ -175,6 +188,7 @@ class Transfers:
         """Take those that are over off the list."""
         self.all = [transfer for transfer in self.all if not transfer.has_ended]
         self._work = {transfer.id: self._work[transfer.id] for transfer in self.all}
+        self._services = {transfer.id: self._services[transfer.id] for transfer in self.all}
         self._changed()
 
     async def wait(self, transfer: Transfer) -> None:
@@ -194,7 +208,9 @@ class Transfers:
         await self.join()
 
     def _new(self, direction: Literal["upload", "download"], title: str) -> Transfer:
-        transfer = Transfer(self._next_id, direction, title)
+        service = self._operations.service
+        transfer = Transfer(self._next_id, direction, title, profile=service.profile.name)
+        self._services[transfer.id] = service
         self._next_id += 1
         self.all.append(transfer)
         return transfer
@@ -208,18 +224,20 @@ class Transfers:
         return transfer
 
     async def _run(self, transfer: Transfer, work: Work) -> None:
-        async with self._slots:
-            transfer.state, transfer.started = "running", time.time()
-            self._changed()
-            try:
-                await work(self._watch(transfer))
-            except Exception as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
-                transfer.state = "failed"
-                transfer.failure = error
-                transfer.error, transfer.hint = sentence_for(error)
-            else:
-                transfer.state = "done"
-                transfer.done = transfer.total if transfer.total is not None else transfer.done
+        # Held while it waits, too: the connection of a profile that was left stays open for those in the queue.
+        with self._services[transfer.id].held() as service:
+            async with self._slots:
+                transfer.state, transfer.started = "running", time.time()
+                self._changed()
+                try:
+                    await work(service, self._watch(transfer))
+                except Exception as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
+                    transfer.state = "failed"
+                    transfer.failure = error
+                    transfer.error, transfer.hint = sentence_for(error)
+                else:
+                    transfer.state = "done"
+                    transfer.done = transfer.total if transfer.total is not None else transfer.done
 
     def _end(self, transfer: Transfer) -> None:
         if not transfer.has_ended:

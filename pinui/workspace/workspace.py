@@ -15,7 +15,7 @@ from pinui.workspace.models import DirEntry, Preview, RevokeResult
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import Profiles
 from pinui.workspace.rows import Entry, Query
-from pinui.workspace.session import Session
+from pinui.workspace.session import ANSWERED, Session
 from pinui.workspace.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -25,17 +25,21 @@ if TYPE_CHECKING:
     from pinui.sdk.client import Client
     from pinui.sdk.models import ClientMessage, ClientRecord, OnVerdict, Verification
     from pinui.workspace.rows import Direction, Kind
+    from pinui.workspace.service import Service
     from pinui.workspace.transfers import Progress
 
 __all__ = ["Workspace"]
 
 
 class Workspace(Session):
-    """What both faces work with. Operations go through one `Client`, and each write is in the history first."""
+    """What both faces work with. Operations go through one `Client`, and each write is in the history first.
+
+    An operation is done at the service that was in use when it began, or at the one it is given.
+    """
 
     def __init__(self, paths: Paths, profiles: Profiles) -> None:
         super().__init__(paths, profiles)
-        self.history = History(paths.history, changed=self._tell, profile=self.profile.name)
+        self.history = History(paths.history, changed=self._tell, profile=lambda: self.profile.name)
         self.transfers = Transfers(self, self._tell)
 
     @classmethod
@@ -58,36 +62,39 @@ class Workspace(Session):
     ) -> None:
         await self.aclose()
 
-    async def switch(self, name: str) -> None:
-        """Use another profile from now on, in this run and in later ones."""
-        await super().switch(name)
-        self.history.profile = self.profile.name
-
     # JSON
 
     async def store(self, data: Any, *, name: str | None = None) -> Entry:
         """Store a JSON document."""
-        text = await _json_text(data)
-        client = await self._ready_to_write()
-        record = await self._call(client.store(data))
-        return await self._record(record, "json", "sent", name=name, excerpt=text, data=text)
+        with self.service.held() as service:
+            text = await _json_text(data)
+            client = await self._ready_to_write(service)
+            record = await self._call(service, client.store(data))
+            return await self._record(service, record, "json", name=name, excerpt=text, data=text)
 
     async def retrieve(self, address: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document."""
-        client = await self._ready_to_read()
-        return await self._call(client.retrieve(address, on_verdict=on_verdict))
+        with self.service.held() as service:
+            client = await self._ready_to_read(service)
+            return await self._call(service, client.retrieve(address, on_verdict=on_verdict))
 
     # Files
 
     async def upload(
-        self, source: Path | BinaryIO | bytes, *, name: str | None = None, on_progress: Progress | None = None
+        self,
+        source: Path | BinaryIO | bytes,
+        *,
+        name: str | None = None,
+        on_progress: Progress | None = None,
+        at: Service | None = None,
     ) -> Entry:
         """Upload a file, or a folder as one directory."""
-        if isinstance(source, Path):
-            name = name or await asyncio.to_thread(lambda: source.resolve().name)
-        client = await self._ready_to_write()
-        record = await self._call(client.upload(source, on_progress=on_progress))
-        return await self._record(record, "file", "sent", name=name)
+        with (at or self.service).held() as service:
+            if isinstance(source, Path):
+                name = name or await asyncio.to_thread(lambda: source.resolve().name)
+            client = await self._ready_to_write(service)
+            record = await self._call(service, client.upload(source, on_progress=on_progress))
+            return await self._record(service, record, "file", name=name)
 
     async def download(
         self,
@@ -97,26 +104,29 @@ class Workspace(Session):
         overwrite: bool = False,
         on_progress: Progress | None = None,
         on_verdict: OnVerdict | None = None,
+        at: Service | None = None,
     ) -> Path:
         """Write what an address names to a file or folder, which appears when it is whole."""
         from pinui.sdk.errors import PinuiError
 
-        if await asyncio.to_thread(to.is_dir):
-            to = to / await self.name_for(address)
+        with (at or self.service).held() as service:
             if await asyncio.to_thread(to.is_dir):
-                hint = "Choose another name, or move it away."
-                raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
-        if not overwrite and await asyncio.to_thread(to.exists):
-            raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
-        client = await self._ready_to_read()
-        target = await asyncio.to_thread(_followed, to)
-        try:
-            await self._call(client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict))
-        except OSError as error:
-            if isinstance(error, PinuiError):
-                raise
-            raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
-        return to
+                to = to / await self.name_for(address)
+                if await asyncio.to_thread(to.is_dir):
+                    hint = "Choose another name, or move it away."
+                    raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
+            if not overwrite and await asyncio.to_thread(to.exists):
+                raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
+            client = await self._ready_to_read(service)
+            target = await asyncio.to_thread(_followed, to)
+            work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict)
+            try:
+                await self._call(service, work)
+            except OSError as error:
+                if isinstance(error, PinuiError):
+                    raise
+                raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
+            return to
 
     async def pour(
         self,
@@ -127,8 +137,9 @@ class Workspace(Session):
         on_verdict: OnVerdict | None = None,
     ) -> None:
         """Write what an address names into an open file, such as a pipe, as it arrives."""
-        provider: Any = (await self._ready_to_read()).provider
-        await self._call(provider.pour(address, into, on_progress=on_progress, on_verdict=on_verdict))
+        with self.service.held() as service:
+            provider: Any = (await self._ready_to_read(service)).provider
+            await self._call(service, provider.pour(address, into, on_progress=on_progress, on_verdict=on_verdict))
 
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
@@ -143,11 +154,11 @@ class Workspace(Session):
         """The beginning of some content, or what a directory holds."""
         from pinui.ipfs.cid import RAW
 
-        client = await self._ready_to_read()
-        peek = getattr(client.provider, "peek", None)
-        if peek is None:
-            raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
-        seen = await self._call(peek(address, limit))
+        with self.service.held() as service:
+            peek = getattr((await self._ready_to_read(service)).provider, "peek", None)
+            if peek is None:
+                raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
+            seen = await self._call(service, peek(address, limit))
         entries = seen.entries and tuple(
             # A link's size counts the blocks below it; only for raw ones that is the file's.
             DirEntry(
@@ -166,50 +177,54 @@ class Workspace(Session):
         """Store a message for somebody. Nothing is delivered: its CID is what to pass on."""
         if not recipient.strip():
             raise WorkspaceError("A message needs a recipient: any name that means something to you both.")
-        client = await self._ready_to_write()
-        record = await self._call(client.send(recipient, text))
-        document = await _json_text(_document(record))
-        return await self._record(record, "message", "sent", recipient=recipient, excerpt=text, data=document)
+        with self.service.held() as service:
+            client = await self._ready_to_write(service)
+            record = await self._call(service, client.send(recipient, text))
+            document = await _json_text(_document(record))
+            return await self._record(service, record, "message", recipient=recipient, excerpt=text, data=document)
 
     async def receive(self, address: str) -> tuple[Entry, ClientMessage]:
         """Read a message by its CID and keep it; one that was received before is not kept twice."""
         from pinui.ipfs.jsontext import utf16_length
         from pinui.sdk.address import Address
 
-        client = await self._ready_to_read()
         verdicts: list[Verification | None] = []
-        message = await self._call(client.receive(address, on_verdict=verdicts.append))
+        with self.service.held() as service:
+            client = await self._ready_to_read(service)
+            message = await self._call(service, client.receive(address, on_verdict=verdicts.append))
         cid, verdict = str(Address.parse(address)), verdicts[-1] if verdicts else None
-        known = await self.history.received(cid, self.profile.name)
+        profile = service.profile.name
+        known = await self.history.received(cid, profile)
         if known is None:
             text = await _json_text(message.to_json())
             size, excerpt = utf16_length(text), message.payload
-            row = self._row(cid, _now(), size, "message", "received", excerpt=excerpt, verification=verdict)
+            row = _row(profile, cid, _now(), size, "message", "received", excerpt=excerpt, verification=verdict)
             known = await self.history.add(row, text)
         elif verdict is not None and verdict != known.verification:
-            await self.history.set_verification(cid, self.profile.name, verdict)
+            await self.history.set_verification(cid, profile, verdict)
             known = replace(known, verification=verdict)
         return known, message
 
     # Revoking
 
-    async def revoke(self, cid: str) -> RevokeResult:
+    async def revoke(self, cid: str, *, at: Service | None = None) -> RevokeResult:
         """Take the pin away at the service. The rows stay in the history, marked."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import ProviderError
         from pinui.sdk.wire import is_not_pinned
 
         canonical = Address.parse_root(cid).cid
-        client = await self._ready_to_write()
         was_pinned = True
-        try:
-            await self._call(client.revoke(canonical))
-        except ProviderError as error:
-            if not is_not_pinned(error):
-                raise
-            was_pinned = False
-            self._set_status("ok", "The service answered.")
-        await self.history.mark_revoked(canonical, self.profile.name, _now())
+        with (at or self.service).held() as service:
+            client = await self._ready_to_write(service)
+            try:
+                await self._call(service, client.revoke(canonical))
+            except ProviderError as error:
+                if not is_not_pinned(error):
+                    raise
+                was_pinned = False
+                self._note(service, "ok", ANSWERED)
+            await self.history.mark_revoked(canonical, service.profile.name, _now())
         return RevokeResult(canonical, was_pinned)
 
     # Checking
@@ -222,20 +237,22 @@ class Workspace(Session):
         from pinui.sdk.address import Address
         from pinui.sdk.errors import IntegrityError
 
-        client = await self._ready_to_read()
         verdicts: list[Verification | None] = []
         canonical = Address.parse(address)
         to = folder / f"verify-{canonical.cid}"
-        try:
-            await self._call(client.download(address, to=to, on_progress=on_progress, on_verdict=verdicts.append))
-        except IntegrityError:
-            await self.history.set_verification(canonical.cid, self.profile.name, "mismatch")
-            raise
-        finally:
-            await asyncio.to_thread(_remove, to)
+        with self.service.held() as service:
+            profile, client = service.profile.name, await self._ready_to_read(service)
+            work = client.download(address, to=to, on_progress=on_progress, on_verdict=verdicts.append)
+            try:
+                await self._call(service, work)
+            except IntegrityError:
+                await self.history.set_verification(canonical.cid, profile, "mismatch")
+                raise
+            finally:
+                await asyncio.to_thread(_remove, to)
         verdict = verdicts[-1] if verdicts else None
         if verdict is not None and not canonical.path:
-            await self.history.set_verification(canonical.cid, self.profile.name, verdict)
+            await self.history.set_verification(canonical.cid, profile, verdict)
         return verdict
 
     async def pinned_cids(self) -> list[str]:
@@ -246,29 +263,30 @@ class Workspace(Session):
 
     # How it is done
 
-    async def _ready_to_write(self) -> Client:
+    async def _ready_to_write(self, service: Service) -> Client:
         """The client, once the history is known to work: a write that it could not remember is not begun."""
-        client = await self.connect()
+        client = (await self._connected(service)).client
         await self.history.check()
         return client
 
     async def _record(
         self,
+        service: Service,
         record: ClientRecord[Any],
         kind: Kind,
-        direction: Direction,
         *,
         name: str | None = None,
         recipient: str | None = None,
         excerpt: str | None = None,
         data: str | None = None,
     ) -> Entry:
-        row = self._row(
+        row = _row(
+            service.profile.name,
             record.cid,
             record.timestamp,
             record.size,
             kind,
-            direction,
+            "sent",
             name=name,
             recipient=recipient,
             excerpt=excerpt,
@@ -280,8 +298,11 @@ class Workspace(Session):
             message = f"It is stored as {record.cid}, but the history could not be written: {error}"
             raise NotRecorded(message, record, hint=error.hint or "Note the CID.") from error
 
-    def _row(self, cid: str, timestamp: int, size: int, kind: Kind, direction: Direction, **more: str | None) -> Entry:
-        return Entry(0, cid, timestamp, size, kind, direction, self.profile.name, **more)  # pyright: ignore[reportArgumentType] – the optional text fields
+
+def _row(
+    profile: str, cid: str, timestamp: int, size: int, kind: Kind, direction: Direction, **more: str | None
+) -> Entry:
+    return Entry(0, cid, timestamp, size, kind, direction, profile, **more)  # pyright: ignore[reportArgumentType] – the optional text fields
 
 
 async def _json_text(value: Any) -> str:

@@ -232,7 +232,7 @@ async def connection(app: Pinui, pilot: Pilot[None]) -> None:
 
     app.workspace.credentials.read = kept  # type: ignore[method-assign]
     await asyncio.to_thread(app.workspace.profiles.use, "pinata")
-    app.workspace.profile = app.workspace.profiles.current
+    app.workspace.service.profile = app.workspace.profiles.current
     app.workspace.status = Status("ok", "The service answered.", app.clock())
     await pilot.press("5")
     await shows(pilot, "1,204 pins · 1.4 GB")

@@ -284,7 +284,7 @@ async def test_a_dead_service_is_told_and_survived() -> None:
     async with workbench() as (app, pilot):
         await store(app, kept={"n": 1})
         await shows(pilot, "kept")
-        connection = app.workspace._connection
+        connection = app.workspace.service.connection
         assert connection is not None
         await connection.client.aclose()
         await pilot.press("x")

@@ -222,7 +222,7 @@ def test_a_profile_that_is_not_there_is_reported_before_the_screen_is_taken() ->
 
 async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() -> None:
     async with workbench() as (app, pilot):
-        app.workspace._wait(400)
+        app.workspace._wait(app.workspace.service, 400)
 
         def left() -> int:
             return int((re.findall(r"waiting for the service · (\d+) s", text_of(app)) or ["0"])[0])

@@ -112,7 +112,7 @@ async def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported
 
 
 async def test_a_bare_record_of_the_sdk_is_enough(tmp_path: Path) -> None:
-    history = History(tmp_path / "a.db", profile="work")
+    history = History(tmp_path / "a.db", profile=lambda: "work")
     report = await history.import_lines(write(tmp_path / "in.jsonl", record(1, data=[1]), record(2)))
     assert report.added == 2
     newest, oldest = await history.page(Query())

@@ -25,10 +25,12 @@ R = TypeVar("R")
 class History:
     """Every record that a write returned or a reader received. See `HistoryFile` for what each call does."""
 
-    def __init__(self, path: Path, *, changed: Callable[[], None] | None = None, profile: str = "local") -> None:
+    def __init__(
+        self, path: Path, *, changed: Callable[[], None] | None = None, profile: Callable[[], str] = lambda: "local"
+    ) -> None:
+        """`profile` tells whose an imported line is that names none."""
         self.path = path
-        self.profile = profile
-        """Whose an imported line is that names no profile."""
+        self._profile = profile
         self._changed = changed or (lambda: None)
         self._file: HistoryFile | None = None
         self._thread: ThreadPoolExecutor | None = None
@@ -133,7 +135,7 @@ class History:
 
     async def import_lines(self, path: Path) -> ImportReport:
         """Add the rows of such a file that are not there yet; bad lines are reported and the rest is imported."""
-        reader = LineReader(path, profile=self.profile)
+        reader = LineReader(path, profile=self._profile())
         try:
             while await self._do(reader.read_some):
                 self._changed()
