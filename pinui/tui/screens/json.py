@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
-import subprocess
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable
@@ -25,6 +23,7 @@ from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import pretty, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file, write_whole
+from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.preview import show_json
 from pinui.tui.screens.confirm import overwrite_question, replace_text_question
@@ -34,6 +33,7 @@ from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.json_tree import JsonTree, first_folds
 from pinui.tui.widgets.line_view import LineView
+from pinui.workspace import WorkspaceError
 
 __all__ = ["JsonScreen"]
 
@@ -187,16 +187,22 @@ class JsonScreen(PlaceScreen):
         self.work_on(self._external_editor, "editor")
 
     async def _external_editor(self) -> None:
-        command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-        with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
-            path = Path(folder) / "document.json"
-            await asyncio.to_thread(path.write_text, self.editor.text, "utf-8")
-            with self.pinui.suspend():
-                done = subprocess.run([*command, str(path)], check=False)  # noqa: S603, ASYNC221  the app is suspended
-            if done.returncode:
-                self.pinui.tell(f"{command[0]} ended with {done.returncode}: the text is as it was.", warning=True)
+        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="pinui-"))
+        path = folder / "document.json"
+        await asyncio.to_thread(path.write_text, self.editor.text, "utf-8")
+        code = 1
+        try:
+            code = await run_outside(self.pinui, ("VISUAL", "EDITOR"), "vi", path)
+            if code:
+                self.pinui.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
             else:
-                self._edit(await asyncio.to_thread(path.read_text, "utf-8"), kept=False)
+                self._edit(await text_of_file(str(path)), kept=False)
+        except WorkspaceError as error:
+            if code == 0:  # it was written, and can't be taken: nobody should have to write it again
+                raise WorkspaceError(str(error), hint=f"It is kept in {path}.") from None
+            await asyncio.to_thread(shutil.rmtree, folder)
+            raise
+        await asyncio.to_thread(shutil.rmtree, folder)
 
     # -- retrieve -----------------------------------------------------------------------------------------------
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pinui.tui.display import plural
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
+from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
 from pinui.workspace import Entry, Preview
@@ -118,15 +116,13 @@ class PinActions(PlaceScreen):
         entry = self.detail.entry
         if entry is None:
             return
-        pager = shlex.split(os.environ.get("PAGER") or "less")
         with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
             path = await self.workspace.download(self.detail.address, Path(folder) / "content")
             if path.is_dir():
                 self.pinui.tell("This is a folder: enter walks into it.", warning=True)
                 return
-            with self.pinui.suspend():
-                # Left to itself, less shows control characters as ^[ and never obeys them.
-                subprocess.run([*pager, str(path)], check=False)  # noqa: S603, ASYNC221  the app is suspended meanwhile
+            # Left to itself, less shows control characters as ^[ and never obeys them.
+            await run_outside(self.pinui, ("PAGER",), "less", path)
 
     # -- copy, browse, save -------------------------------------------------------------------------------------
 
