@@ -287,7 +287,13 @@ class Pinui(TypedAhead[None]):
 
     async def action_go(self, place: str) -> None:
         """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
-        if self.return_code is None and place != self.current_mode:
+        if self.return_code is not None:
+            return
+        from pinui.tui.screens.welcome import WelcomeScreen
+
+        if isinstance(self.screen, WelcomeScreen):
+            self.screen.leave()
+        if place != self.current_mode:
             self.clear_notifications()  # what was told belongs to the place that is left
             await self.switch_mode(place)
 

@@ -96,6 +96,18 @@ def test_names_are_found_however_a_shell_or_a_file_manager_writes_them(tmp_path:
         find_paths("it's nowhere")
 
 
+async def test_a_folder_that_was_removed_under_the_program_is_no_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    async with workbench() as (app, pilot):
+        (tmp_path / "gone").rmdir()
+        await pilot.press("3")
+        await shows(pilot, "Upload", "▾ ~")
+        assert place_of(app).browser.folder == Path.home()
+
+
 async def test_uploading_nothing_says_what_to_do() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("3", "g", "u")

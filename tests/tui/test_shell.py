@@ -30,6 +30,25 @@ async def test_the_first_start_welcomes_once() -> None:
         assert "Welcome" not in text_of(app)
 
 
+async def test_the_welcome_gives_way_to_any_place_and_to_the_palette() -> None:
+    async with workbench(welcome=True) as (_app, pilot):
+        await shows(pilot, "Welcome to pinui.")
+        await pilot.press("2")
+        await shows(pilot, "Store", "Retrieve")
+        await pilot.press("1")
+        await shows(pilot, "Nothing is pinned yet.")
+    async with workbench(welcome=True) as (app, pilot):
+        app.workspace.profiles.set_setting("welcomed", False)
+    async with workbench(welcome=True) as (app, pilot):
+        await shows(pilot, "Welcome to pinui.")
+        await pilot.press("ctrl+p")
+        await shows(pilot, "Search for commands")
+        await paste(pilot, "pins: filter")
+        await shows(pilot, "Pins: filter")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.focused is not None and app.focused.id == "filter", "the filter line")
+
+
 async def test_s_on_the_welcome_screen_sets_up_a_service() -> None:
     async with workbench(welcome=True) as (_app, pilot):
         await shows(pilot, "Welcome")

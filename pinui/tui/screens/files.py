@@ -44,7 +44,7 @@ class FilesScreen(PlaceScreen):
         """The browser and the download above, the transfers below."""
         with Vertical(classes="body"):
             with Horizontal(id="above"):
-                yield FileBrowser(Path.cwd())
+                yield FileBrowser(_starting_folder())
                 with FieldPane(id="download", classes="pane second"):
                     yield say("CID or URL")
                     yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
@@ -174,7 +174,7 @@ class FilesScreen(PlaceScreen):
         name = name or await self.workspace.name_for(address)
         folder = Path.home() / "Downloads"
         if not await asyncio.to_thread(folder.is_dir):
-            folder = Path.cwd()
+            folder = await asyncio.to_thread(_starting_folder)
         target = self.query_one("#target", Field)
         shown = str(folder / Path(name).name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
@@ -245,6 +245,14 @@ class FilesScreen(PlaceScreen):
         transfer = self.transfers.current
         if transfer is not None and transfer.cid:
             self.pinui.copy(transfer.cid, "The CID")
+
+
+def _starting_folder() -> Path:
+    """Where the program was started, or home if that folder has been removed since."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()
 
 
 async def _found(text: str) -> list[FileRow]:

@@ -49,7 +49,7 @@ class WelcomeScreen(Screen[None]):
         bar.profile, bar.state, bar.fact = app_of(self).standing()
 
     def leave(self) -> None:
-        """Remember that the welcome was given."""
+        """Remember that the welcome was given, and give way to Pins."""
         remember(app_of(self), "welcomed", True)
         self.dismiss()
 
@@ -61,7 +61,6 @@ class WelcomeScreen(Screen[None]):
         """Begin with the wizard."""
         from pinui.tui.screens.wizard import Wizard
 
-        self.leave()
         app = app_of(self)
         await app.action_go("connection")
         await app.push_screen(Wizard())
