@@ -212,7 +212,7 @@ PLACE_KEYS: dict[str, Group] = {
                 "delete",
                 "screen.remove",
                 "remove",
-                "Remove this profile and its token; asks first",
+                "Remove this profile and its token, of a built-in one the token; asks first",
             ),
             spare("connection.copy", "y", "screen.copy", "copy", "Copy the API or gateway address"),
         ),

@@ -50,8 +50,10 @@ class Credentials:
 
     async def delete(self, profile: str) -> None:
         """Forget a profile's secrets; raises `KeyringTrouble` if the keyring could not be told to."""
-        for item in (profile, f"{profile}:gateway"):
+        items = (profile, f"{profile}:gateway")
+        for item in items:  # all that is in memory first: a keyring that fails must not keep it there
             self._session.pop(item, None)
+        for item in items:
             await self._keyring.delete(item + self._mark)
 
     async def keyring_state(self) -> KeyringState:

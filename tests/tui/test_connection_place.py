@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from pinui.node import Node
+from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
 from pinui.tui.screens.wizard import Wizard
+from pinui.workspace import Profile
+from pinui.workspace.keyring_store import KeyringTrouble
+from pinui.workspace.profiles import BUILT_IN
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjQxMDI0NDQ4MDB9.c2lnbmF0dXJl"
@@ -195,9 +200,6 @@ async def test_choosing_the_local_node_needs_nothing() -> None:
 
 
 async def add_profile(app: Pinui, service: Node) -> None:
-    from pinui.sdk.secret import Secret
-    from pinui.workspace import Profile
-
     app.workspace.profiles.save(Profile("studio", "custom", service.api_url, service.gateway_url))
     await app.workspace.credentials.save("studio", Secret(TOKEN))
 
@@ -219,6 +221,81 @@ async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
         await until(pilot, lambda: app.workspace.profile.name == "local")
         await until(pilot, lambda: "studio" not in text_of(app).splitlines()[0])
         assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
+
+
+async def test_of_a_built_in_profile_the_token_is_removed_and_the_profile_stays() -> None:
+    async with workbench() as (app, pilot):
+        credentials, profiles = app.workspace.credentials, app.workspace.profiles
+        await credentials.save("pinata", Secret(TOKEN))
+        await credentials.save_gateway_key("pinata", Secret("key"))
+        changed = replace(profiles.get("pinata"), gateway_url="https://mine.example/ipfs", gateway_key=True)
+        profiles.save(changed)
+        await pilot.press("5")
+        await shows(pilot, "pinata")
+        await pilot.press("j")
+        await shows(pilot, "hosted service")
+        await pilot.press("delete")
+        await shows(pilot, "Remove the token of pinata?", "is built in and stays")
+        assert "takes its place" not in text_of(app), "it is not in use"
+        await pilot.press("R")
+        await told(pilot, "The token of pinata is removed.")
+        assert (await credentials.read("pinata")).origin == "none"
+        assert (await credentials.read_gateway_key("pinata")).origin == "none"
+        assert profiles.get("pinata") == BUILT_IN["pinata"]
+        await pilot.press("j")
+        await shows(pilot, "hosted service")
+        await pilot.press("delete")
+        await shows(pilot, "Remove the token of pinata?")
+        await pilot.press("R")
+        await told(pilot, "The token of pinata is removed.")
+        assert app.workspace.profile.name == "local"
+
+
+async def test_a_built_in_profile_in_use_gives_way_to_the_local_node_once_its_token_is_gone() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.credentials.save("pinata", Secret(TOKEN))
+        await pilot.press("5")
+        await shows(pilot, "pinata")
+        await pilot.press("j", "enter")
+        await told(pilot, "Now using pinata.")
+        await pilot.press("delete")
+        await shows(pilot, "Remove the token of pinata?", "the local node takes its place")
+        await pilot.press("R")
+        await told(pilot, "Now using local.")
+        assert (await app.workspace.credentials.read("pinata")).origin == "none"
+
+
+async def test_a_keyring_that_keeps_the_token_keeps_the_profile_too(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+
+        async def locked(_profile: str) -> None:
+            raise KeyringTrouble("The keyring is locked: unlock it and try again.")
+
+        app.workspace.credentials.delete = locked  # type: ignore[method-assign]
+        await pilot.press("5")
+        await shows(pilot, "studio")
+        await pilot.press("j", "j", "enter")
+        await told(pilot, "Now using studio.")
+        await pilot.press("delete")
+        await shows(pilot, "Remove the profile studio?")
+        await pilot.press("R")
+        await told(pilot, "The keyring is locked: unlock it and try again.")
+        assert app.workspace.profile.name == "studio"
+        assert "studio" in [profile.name for profile in app.workspace.profiles.list()]
+
+
+async def test_settings_that_cannot_be_read_are_told_once_and_what_is_in_use_is_shown() -> None:
+    async with workbench() as (app, pilot):
+        await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
+        app.workspace.paths.config.write_text("this is [ not toml")
+        await pilot.press("5")
+        await told(pilot, "cannot be used: line 1")
+        await shows(pilot, "Profiles", "● ready", "embedded node", "In history here")
+        await pilot.press("1", "5")
+        await shows(pilot, "Profiles", "● ready", "In history here")
+        await settled(pilot)
+        assert not app._notifications, "once"
 
 
 async def test_a_token_is_replaced_and_never_shown(service: Node) -> None:

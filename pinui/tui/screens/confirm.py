@@ -149,11 +149,17 @@ def replace_text_question() -> Confirm:
     )
 
 
-def remove_question(name: str) -> Confirm:
-    """Before a profile goes."""
-    return Confirm(
-        "Remove",
-        f"Remove the profile {name}?",
-        "Its addresses and its token are removed from this machine. Pins and history stay.",
-        "Remove",
-    )
+def remove_question(name: str, *, built_in: bool, in_use: bool) -> Confirm:
+    """Before a profile goes; of one that is built in, all that was added to it."""
+    if built_in:
+        question = f"Remove the token of {name}?"
+        consequence = (
+            "The token is removed from this machine, and addresses that you changed are the service's own again. "
+            "The profile is built in and stays; so do pins and history."
+        )
+    else:
+        question = f"Remove the profile {name}?"
+        consequence = "Its addresses and its token are removed from this machine. Pins and history stay."
+    if in_use:
+        consequence += "\n\nIt is in use: the local node takes its place."
+    return Confirm("Remove", question, consequence, "Remove")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
-from statistics import median
 from urllib.parse import urlsplit
 
 from textual import events, on
@@ -15,27 +14,20 @@ from textual.message import Message
 from textual.widget import Widget
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import ago, count, day, plural, size, wrapped
+from pinui.tui.display import ago, count, plural, size, wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
+from pinui.tui.screens.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict
 from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu, Prompt
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
-from pinui.workspace import Credential, Profile, Query
-from pinui.workspace.credentials import ending
+from pinui.workspace import Profile, Query, TestResult
 
 __all__ = ["ConnectionScreen"]
 
 LABEL = 17
-BARS = "▁▂▃▄▅▆▇█"
-ORIGINS = {
-    "environment": "from PINUI_TOKEN in the environment",
-    "session": "in memory, for this run only",
-    "node": "the node makes its own",
-}
-KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
 
 
 class Facts(LineView):
@@ -59,6 +51,7 @@ class ConnectionScreen(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self.known: list[Profile] = []
+        self._trouble = ""  # with the settings
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns."""
@@ -69,7 +62,6 @@ class ConnectionScreen(PlaceScreen):
     def on_mount(self) -> None:
         """Titles."""
         pane_title(self.profiles, "Profiles")
-        super().on_mount()
 
     @on(Facts.Widened)
     def _break_elsewhere(self) -> None:
@@ -95,15 +87,14 @@ class ConnectionScreen(PlaceScreen):
         """A test ended, a profile came or went."""
         self.work_on(self._reload, "reload")
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """The embedded node is asked anew what it holds, which costs nothing; a service is asked by `t` alone."""
-        super().on_screen_resume(event)
         if self.workspace.profile.preset == "local" and self.pinui.tests.get("local"):
             self.work_on(self.pinui.count_pins, "totals")
 
     async def _reload(self, select: str | None = None) -> None:
         used = self.workspace.profile
-        profiles = await asyncio.to_thread(self.workspace.profiles.list)
+        profiles = await self._read_profiles()
         if used.name not in [profile.name for profile in profiles]:
             profiles.insert(0, used)
         self.known = profiles
@@ -112,21 +103,27 @@ class ConnectionScreen(PlaceScreen):
         self.profiles.show_items(items, select or first)
         await self._show_facts()
 
+    async def _read_profiles(self) -> list[Profile]:
+        """All of them; of settings that can't be read, none. That is told once, not at every look."""
+        try:
+            profiles = await asyncio.to_thread(self.workspace.profiles.list)
+        except Exception as error:  # noqa: BLE001  the profile in use is known all the same
+            if sentence(error) != self._trouble:
+                self._trouble = sentence(error)
+                self.pinui.tell_error(error)
+            return []
+        self._trouble = ""
+        return profiles
+
     def _item(self, profile: Profile, used: str) -> TwoLines:
         below = urlsplit(profile.api_url or "").netloc or "embedded node"
-        state, tone = self._state(profile)
+        state, tone = standing(profile, self._tests(profile))
         if profile.name == used:
             below += " · in use"
         return TwoLines(profile.name, profile.name, state, below, tone)
 
-    def _state(self, profile: Profile) -> tuple[str, str]:
-        tests = self.pinui.tests.get(profile.name)
-        if not tests:
-            return "○ not tested", "muted"
-        if tests[-1].ok:
-            return ("● ready" if profile.preset == "local" else "● connected"), "success"
-        status = getattr(tests[-1].error, "status", None)
-        return ("✗ refused" if status in (401, 403) else "✗ unreachable"), "error"
+    def _tests(self, profile: Profile) -> Sequence[TestResult]:
+        return self.pinui.tests.get(profile.name, [])
 
     @on(ItemList.Moved, "#profiles")
     def _moved(self) -> None:
@@ -135,26 +132,17 @@ class ConnectionScreen(PlaceScreen):
     async def _show_facts(self) -> None:
         profile = self.chosen
         view = self.query_one("#facts", LineView)
-        lines: Lines = [*self._verdict(profile, view.content_width), []]
+        lines: Lines = [*verdict(self._tests(profile), view.content_width), []]
         for label, text in await self._addresses(profile):
             for number, line in enumerate(wrapped(text, max(20, view.content_width - LABEL))):
                 lines.append(
                     [("" if number else label, "muted"), (" " * (LABEL - (0 if number else len(label))) + line, "text")]
                 )
         lines += await self._holdings(profile)
-        lines += self._latency(profile)
+        lines += latency(self._tests(profile))
         view.show_lines(lines, keep=True)
         pane_title(view, profile.name, KINDS[profile.preset])
         self.refresh_bindings()
-
-    def _verdict(self, profile: Profile, width: int) -> Lines:
-        tests = self.pinui.tests.get(profile.name)
-        if not tests:
-            return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
-        if tests[-1].ok:
-            return [[("✓ Connected  ", "bold success"), ("the service accepts the token", "muted")]]
-        words = sentence(tests[-1].error) if tests[-1].error else "no answer"
-        return [[("✗ Not connected", "bold error")], *([(line, "text")] for line in wrapped(words, width))]
 
     async def _addresses(self, profile: Profile) -> list[tuple[str, str]]:
         used = profile.name == self.workspace.profile.name
@@ -166,29 +154,16 @@ class ConnectionScreen(PlaceScreen):
         facts = [("API", api), ("Gateway", gateway)]
         facts += [("Also read from", other) for other in profile.gateways]
         if profile.preset != "local":
-            facts.append(("Token", self._token(await self.workspace.credentials.read(profile.name))))
+            credential = await self.workspace.credentials.read(profile.name)
+            facts.append(("Token", token_words(credential, self.pinui.clock())))
         else:
             facts.append(("Token", ORIGINS["node"]))
-        tests = self.pinui.tests.get(profile.name)
-        if tests:
+        if tests := self._tests(profile):
             when = self.pinui.tested_at.get(profile.name, 0)
             facts.append(
                 ("Last test", f"{ago(int(when * 1000), self.pinui.clock())} · {tests[-1].milliseconds:.0f} ms")
             )
         return facts
-
-    def _token(self, credential: Credential) -> str:
-        if credential.origin == "none":
-            return credential.trouble or "none yet · r enters one"
-        words = ORIGINS.get(credential.origin, "in the OS keyring")
-        if credential.expires_at is not None:
-            ends = int(credential.expires_at.timestamp() * 1000)
-            now = self.pinui.clock()
-            over = credential.expires_at < datetime.fromtimestamp(now, UTC)
-            words += f" · {'ended' if over else 'ends'} {day(ends, now)}"
-            soon = ending(credential.expires_at, datetime.fromtimestamp(now, UTC))
-            words += f". {soon}" if soon else ""
-        return words if not credential.trouble else f"{words}: {credential.trouble}"
 
     async def _holdings(self, profile: Profile) -> Lines:
         totals, history = self.pinui.totals.get(profile.name), self.workspace.history
@@ -202,18 +177,6 @@ class ConnectionScreen(PlaceScreen):
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
         lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
         return lines
-
-    def _latency(self, profile: Profile) -> Lines:
-        times = [test.milliseconds for test in self.pinui.tests.get(profile.name, []) if test.ok][-20:]
-        if len(times) < 2:
-            return []
-        low, top = min(times) * 0.8, max(times)
-        bars = "".join(BARS[int((value - low) / (top - low or 1) * 7.99)] for value in times)
-        return [
-            [],
-            [(f"latency, last {len(times)} tests", "muted")],
-            [(bars, "primary"), (f"   median {median(times):.0f} ms", "muted")],
-        ]
 
     # -- acting -------------------------------------------------------------------------------------------------
 
@@ -308,14 +271,24 @@ class ConnectionScreen(PlaceScreen):
 
     async def _remove(self) -> None:
         from pinui.tui.screens.confirm import remove_question
+        from pinui.workspace.keyring_store import KeyringUnavailable
+        from pinui.workspace.profiles import BUILT_IN
 
-        profile = self.chosen
-        if await self.ask(remove_question(profile.name)):
-            if profile.name == self.workspace.profile.name:
-                await self.pinui.switch("local")
-            await asyncio.to_thread(self.workspace.profiles.remove, profile.name)
-            await self.workspace.credentials.delete(profile.name)
-            await self._reload(self.workspace.profile.name)
+        workspace, name = self.workspace, self.chosen.name
+        built_in, in_use = name in BUILT_IN, name == workspace.profile.name
+        if not await self.ask(remove_question(name, built_in=built_in, in_use=in_use)):
+            return
+        # The token first: a keyring that can't be told to forget it leaves the profile here, to try again.
+        with suppress(KeyringUnavailable):  # where there is no keyring, none was kept
+            await workspace.credentials.delete(name)
+        if not built_in or await asyncio.to_thread(workspace.profiles.get, name) != BUILT_IN[name]:
+            await asyncio.to_thread(workspace.profiles.remove, name)
+        self.pinui.tests.pop(name, None)
+        if in_use:
+            await self.pinui.switch("local")
+        else:
+            self.pinui.tell(f"The token of {name} is removed." if built_in else f"{name} is removed.")
+        await self._reload(workspace.profile.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The embedded node can't be edited or removed."""
