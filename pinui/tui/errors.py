@@ -16,8 +16,21 @@ STEPS = {
 }
 
 
+LONGEST = 300
+"""Characters: a service may answer with a page, and a name may be as long as it likes."""
+
+
 def sentence(error: BaseException) -> str:
     """What to tell a person about this error."""
     words, hint = sentence_for(error)
     hint = hint or STEPS.get(getattr(error, "status", 0))
-    return clean_line(words if not hint or hint in words else f"{words} {hint}")
+    told = not hint or hint in words[:LONGEST]
+    return clean_line(_bounded(words) if told else f"{_bounded(words)} {_bounded(hint or '')}")
+
+
+def _bounded(words: str) -> str:
+    """Not too much to read; both ends stay, since a long name comes first and what is wrong with it last."""
+    if len(words) <= LONGEST:
+        return words
+    half = LONGEST // 2
+    return f"{words[:half].rstrip()} … {words[-half:].lstrip()}"

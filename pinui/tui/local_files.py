@@ -24,7 +24,7 @@ __all__ = [
     "write_whole",
 ]
 
-LARGEST_TEXT = 1_000_000
+LARGEST_TEXT = 256_000
 """An editor answers each key slower the more it holds; beyond this it is no place to be."""
 TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
 
@@ -71,7 +71,19 @@ def find_paths(text: str) -> list[FileRow]:
 def _path(name: str) -> Path:
     if name.startswith("file://"):
         name = unquote(urlsplit(name).path)
-    return Path(name).expanduser().absolute()
+    if not _can_be(name):
+        raise WorkspaceError("No file is called that: the name holds a character that names cannot have.")
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError:
+        raise WorkspaceError(f"There is no home folder {name.split('/', 1)[0]} on this machine.") from None
+
+
+def _can_be(name: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(name)
+    except ValueError:
+        return False
 
 
 def _words(line: str) -> list[str]:
@@ -83,18 +95,27 @@ def _words(line: str) -> list[str]:
 
 async def text_of_file(name: str) -> str:
     """The text of a file, for the editor."""
-    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
-    if await asyncio.to_thread(lambda: path.stat().st_size) > LARGEST_TEXT:
-        raise WorkspaceError(TOO_LARGE)
+    path = _path(name)
     try:
-        return await asyncio.to_thread(path.read_text, "utf-8-sig")
+        text = await asyncio.to_thread(_beginning, path)
     except UnicodeDecodeError:
         raise WorkspaceError(f"{path.name} is not text: upload it as a file (3).") from None
+    if len(text) > LARGEST_TEXT:
+        raise WorkspaceError(TOO_LARGE)
+    return text
+
+
+def _beginning(path: Path) -> str:
+    """One character more than an editor takes, at most: a file's size is not known before it has been read."""
+    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # opening a folder says what is wrong with it
+        raise WorkspaceError(f"{path.name} is a device or a pipe: only files can be loaded.")
+    with path.open(encoding="utf-8-sig") as file:
+        return file.read(LARGEST_TEXT + 1)
 
 
 async def place_to_save(name: str) -> Path:
     """Where a file can be written."""
-    path = Path(name).expanduser()  # noqa: ASYNC240  reads no disk
+    path = _path(name)
     if await asyncio.to_thread(path.is_dir):
         raise WorkspaceError(f"{name} is a folder: add a name for the file.")
     if not await asyncio.to_thread(path.parent.is_dir):

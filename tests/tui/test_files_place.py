@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pinui.tui.app import Pinui
-from pinui.tui.local_files import find_paths
+from pinui.tui.local_files import find_paths, place_to_save, text_of_file
 from pinui.tui.screens.files import FilesScreen
-from pinui.workspace import Query
+from pinui.workspace import Query, WorkspaceError
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
@@ -106,6 +106,24 @@ async def test_a_folder_that_was_removed_under_the_program_is_no_trouble(
         await pilot.press("3")
         await shows(pilot, "Upload", "▾ ~")
         assert place_of(app).browser.folder == Path.home()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("/tmp/a\0b", "No file is called that"),
+        ("/tmp/\ud800", "No file is called that"),
+        ("file:///tmp/a%00b", "No file is called that"),
+        ("~nobody-here/x", "There is no home folder ~nobody-here on this machine."),
+    ],
+)
+async def test_names_that_cannot_be_are_told_in_words(name: str, words: str) -> None:
+    with pytest.raises(WorkspaceError, match=words):
+        find_paths(name)
+    with pytest.raises(WorkspaceError, match=words):
+        await text_of_file(name)
+    with pytest.raises(WorkspaceError, match=words):
+        await place_to_save(name)
 
 
 async def test_uploading_nothing_says_what_to_do() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from pinui.tui.app import Pinui
+from pinui.tui.local_files import LARGEST_TEXT
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.workspace import Query
@@ -103,6 +105,30 @@ async def test_what_is_not_text_is_not_loaded(tmp_path: Path) -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert not place_of(app).editor.text
+
+
+async def test_an_editor_takes_no_more_than_it_can_work_with(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps("x" * LARGEST_TEXT))
+    os.mkfifo(tmp_path / "pipe")
+    async with workbench() as (app, pilot):
+        for name, words in ((path, "more than an editor is for"), (tmp_path / "pipe", "pipe is a device or a pipe")):
+            await pilot.press("2", "f3")
+            await shows(pilot, "Which JSON file?")
+            await paste(pilot, str(name))
+            await pilot.press("enter")
+            await shows(pilot, words)
+            await pilot.press("escape")
+        await pilot.press("i")
+        await paste(pilot, "1" * (LARGEST_TEXT - 10))
+        assert len(place_of(app).editor.text) == LARGEST_TEXT - 10
+        for text in ("2" * 11, "\u200b" * 2):  # an escape has six characters
+            await paste(pilot, text)
+            await told(pilot, "more than an editor is for")
+        assert place_of(app).editor.text == "1" * (LARGEST_TEXT - 10)
+        place_of(app).editor.select_all()
+        await paste(pilot, '"\u200b"')
+        assert place_of(app).editor.text == '"\\u200b"'
 
 
 async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(

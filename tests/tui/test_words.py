@@ -49,6 +49,18 @@ def test_errors_are_sentences_with_a_next_step() -> None:
     assert "\x1b" not in sentence(ProviderError("\x1b[31mred", status=400))
 
 
+def test_errors_are_no_longer_than_a_person_reads() -> None:
+    page = sentence(ProviderError("<html>" + "x " * 10_000, status=429))
+    assert len(page) < 400
+    assert page.startswith("<html>x x")
+    assert page.endswith("try again in a minute.")
+    name = sentence(OSError(36, "File name too long", "/srv/" + "x" * 20_000))
+    assert len(name) < 400
+    assert name.startswith("/srv/xx")
+    assert name.endswith("xx: File name too long.")
+    assert len(sentence(ProviderError("no", status=400, hint="y" * 20_000))) < 400
+
+
 def test_tokens_are_judged_and_never_refused() -> None:
     now = scene.clock()
     assert token_verdict(Secret(""), now) == ("", "$muted")

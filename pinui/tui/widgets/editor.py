@@ -9,11 +9,10 @@ from textual.widgets import TextArea
 from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
 from pinui.tui.json_text import JSON_TONES, TOKEN, safe_for_editor
+from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
 from pinui.workspace.text import clean
 
 __all__ = ["JsonEditor"]
-
-VARIABLES = {"primary": "primary", "string": "string", "warning": "warning", "muted": "muted"}
 
 
 class JsonEditor(TextArea):
@@ -33,7 +32,7 @@ class JsonEditor(TextArea):
         text = Text(line, end="", no_wrap=True)
         variables = app_of(self).theme_variables
         for match in TOKEN.finditer(line):
-            colour = variables.get(VARIABLES[JSON_TONES[match.lastgroup or "other"]], "")
+            colour = variables.get(JSON_TONES[match.lastgroup or "other"], "")
             if colour.startswith("#"):
                 text.stylize(colour, *match.span())
         return text
@@ -43,7 +42,23 @@ class JsonEditor(TextArea):
             event.prevent_default()
 
     async def _on_paste(self, event: events.Paste) -> None:
-        # As escapes, invisible characters can be seen, and JSON reads them back unchanged.
-        await super()._on_paste(events.Paste(safe_for_editor(event.text)))
+        self.take(event.text)
         event.stop()
         event.prevent_default()
+
+    def action_paste(self) -> None:
+        """Paste what was copied here."""
+        self.take(app_of(self).clipboard)
+
+    def take(self, text: str) -> None:
+        """Put text of any origin in the place of the selection, unless it is too much to work with.
+
+        As escapes, invisible characters can be seen, and JSON reads them back unchanged.
+        """
+        room = LARGEST_TEXT - len(self.text) + len(self.selected_text)
+        safe = safe_for_editor(text) if len(text) <= room else text
+        if len(safe) > room:
+            app_of(self).tell(TOO_LARGE, warning=True)
+        elif result := self._replace_via_keyboard(safe, *self.selection):
+            self.move_cursor(result.end_location)
+            self.focus()
