@@ -18,6 +18,7 @@ from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.remembering import remember
 from pinui.tui.themes import DARK, LIGHT, own_variables
 from pinui.tui.typed_ahead import TypedAhead
+from pinui.tui.under_way import UnderWay
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Pinui(TypedAhead[None]):
         self.workspace: Workspace
         self._profile, self._home = profile, home
         self._dirty = False
+        self.under_way = UnderWay(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
@@ -208,9 +210,18 @@ class Pinui(TypedAhead[None]):
         self.connect()
         self.tell(f"Now using {name}.")
 
+    def _show_standing(self) -> None:
+        for screen in self._places():
+            screen.show_status()
+
+    def _places(self) -> list[PlaceScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, PlaceScreen) and screen.is_mounted]
+
     def standing(self) -> tuple[str, str, str]:
         """For the top bar: the profile, how its last call went, one fact."""
         profile, status = self.workspace.profile, self.workspace.status
+        if words := self.under_way.words:
+            return profile.name, "waiting", words
         if left := self.workspace.pause_left:
             return profile.name, "waiting", f"waiting for the service · {left} s"
         if profile.preset == "local":
@@ -244,10 +255,9 @@ class Pinui(TypedAhead[None]):
         self._dirty = False
         if self.workspace.pause_left:
             self.set_timer(1.0, self._workspace_changed)  # the countdown in the bar
-        for screen in self.screen_stack:
-            if isinstance(screen, PlaceScreen) and screen.is_mounted:
-                screen.show_status()
-                screen.workspace_changed()
+        for screen in self._places():
+            screen.show_status()
+            screen.workspace_changed()
         self._tell_ended()
 
     def _tell_ended(self) -> None:

@@ -17,6 +17,7 @@ from textual.worker import Worker
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.focus import focus_now
+from pinui.tui.keeps_focus import KeepsFocus
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -40,7 +41,7 @@ class Unsaved:
     consequence: str
 
 
-class PlaceScreen(Screen[None]):
+class PlaceScreen(KeepsFocus[None]):
     """One place: a top bar, a body of panes, a line of keys."""
 
     PLACE: ClassVar[str]
@@ -51,7 +52,10 @@ class PlaceScreen(Screen[None]):
     """The panes of the second column: a small terminal shows one column at a time."""
 
     BINDINGS = bindings("places")
-    _last_pane = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._holds: dict[str, object] = {}
 
     @property
     def pinui(self) -> Pinui:
@@ -120,20 +124,9 @@ class PlaceScreen(Screen[None]):
         hidden = not all(node.display for node in (pane, *pane.ancestors) if isinstance(node, Widget))
         return str(pane.border_title).lower() if hidden and pane.border_title else ""
 
-    def on_descendant_focus(self) -> None:
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """A click or the palette moved the focus: the right column is in front."""
-        self._last_pane = self.current_pane()
-        self._show_column(self._last_pane)
-
-    def on_resize(self) -> None:
-        """A terminal that was too small for the panes took the focus from them."""
-        self.call_after_refresh(self._restore_focus)
-
-    def _restore_focus(self) -> None:
-        pane = self.query_one(self._last_pane or self.PANES[0])
-        if self.focused is None and pane.focusable:
-            focus_now(pane)
-        self.refresh_bindings()  # the footer names the panes that are out of sight
+        self._show_column(self.current_pane())
 
     def action_next_pane(self) -> None:
         """Tab moves between panes, not between the fields inside them."""
@@ -177,6 +170,9 @@ class PlaceScreen(Screen[None]):
     def ask_on(self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True) -> None:
         """Run `work` that asks something, or moves the focus: keys typed meanwhile are meant for what it shows."""
         app, reason = self.pinui, object()
+        if exclusive and group in self._holds:
+            app.release_keys(self._holds[group])  # that work is cancelled, perhaps before it began
+        self._holds[group] = reason
         app.hold_keys(reason)
 
         async def held() -> None:
@@ -188,16 +184,16 @@ class PlaceScreen(Screen[None]):
 
         self.work_on(held, group, exclusive=exclusive)
 
-    async def ask(self, screen: Screen[Result]) -> Result | None:
-        """Show a dialog and wait for its answer."""
+    async def ask(self, screen: Screen[Result], *, more: bool = False) -> Result | None:
+        """Show a dialog and wait for its answer. `more`: what follows is shown at once, and keys wait for that, too."""
         app, reason = self.pinui, _HELD.get()
         answer: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
 
         def answered(result: Result | None) -> None:
             if answer.done():
                 return
-            if reason is not None:
-                app.hold_keys(reason)  # until what follows from the answer is on the screen
+            if reason is not None and more and result is not None:
+                app.hold_keys(reason)
             answer.set_result(result)
 
         await app.push_screen(screen, answered)

@@ -66,13 +66,15 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
         return {}
     failed: dict[int, str] = {}
     already = 0
-    for cid, entry in once.items():
-        try:
-            result = await workspace.revoke(cid)
-        except Exception as error:  # noqa: BLE001  one that fails must not stop the rest; its reason is shown
-            failed[entry.id] = sentence(error)
-        else:
-            already += not result.was_pinned
+    with screen.pinui.under_way("revoking …") as say:
+        for number, (cid, entry) in enumerate(once.items(), 1):
+            say(f"revoking {number} of {len(once)} …" if len(once) > 1 else "revoking …")
+            try:
+                result = await workspace.revoke(cid)
+            except Exception as error:  # noqa: BLE001  one that fails must not stop the rest; its reason is shown
+                failed[entry.id] = sentence(error)
+            else:
+                already += not result.was_pinned
     done = len(once) - len(failed)
     note = f" {already} had been unpinned before." if already else ""
     told = f"Revoked {plural(done, 'pin')}.{note}" if done else ""

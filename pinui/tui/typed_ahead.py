@@ -52,7 +52,7 @@ class TypedAhead(App[Result]):
         """Keys and what is pasted, one after the other; the rest as it comes."""
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
-        elif event is not self._typed and (self._typed is not None or self._holds or self._waiting):
+        elif event is not self._typed and self._must_wait(event):
             self._waiting.append(event)
             if self._giving_up is None:
                 self._watch()
@@ -61,6 +61,11 @@ class TypedAhead(App[Result]):
             before = (self.focused or self.screen) if self.screen_stack else None
             await super().on_event(event)
             self._follow(before, event, ROUNDS)
+
+    def _must_wait(self, event: Typed) -> bool:
+        if self._typed is None and not self._waiting and isinstance(event, events.Key) and event.key == "escape":
+            return False  # whoever wants out of something slow gets out
+        return self._typed is not None or bool(self._holds) or bool(self._waiting)
 
     def _follow(self, node: DOMNode | None, typed: Typed, rounds: int) -> None:
         """Send a call along the path that the key takes, from what has the focus up to the app.

@@ -222,7 +222,7 @@ class ConnectionScreen(PlaceScreen):
             self.pinui.tell("The embedded node has nothing to set.", warning=True)
             return
         question = f"API address of {profile.name}"
-        api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""))
+        api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""), more=True)
         if api is None:
             return
         question = f"Gateway address of {profile.name}"

@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from pinui.tui.commands import bindings
+from pinui.tui.keeps_focus import KeepsFocus
 from pinui.workspace.text import clean, clean_line
 
 __all__ = ["Dialog", "buttons", "say"]
@@ -18,7 +19,7 @@ __all__ = ["Dialog", "buttons", "say"]
 Answer = TypeVar("Answer")
 
 
-class Dialog(ModalScreen[Answer]):
+class Dialog(KeepsFocus[Answer], ModalScreen[Answer]):
     """A question. Esc is always the harmless answer."""
 
     BINDINGS = bindings("dialog")

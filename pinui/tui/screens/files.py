@@ -130,7 +130,7 @@ class FilesScreen(PlaceScreen):
     async def _type_path(self) -> None:
         note = "A folder is opened, a file is marked."
         prompt = CheckedPrompt("Path", "Type or paste a path", _found, placeholder="~/Pictures", note=note)
-        found = await self.ask(prompt)
+        found = await self.ask(prompt, more=True)
         if found is not None:
             await self._go_to(found)
 

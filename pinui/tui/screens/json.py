@@ -155,7 +155,8 @@ class JsonScreen(PlaceScreen):
                 "Write some JSON first." if empty else "This is not JSON yet: the border says where.", warning=True
             )
             return
-        entry = await self.workspace.store(self.valid)
+        with self.pinui.under_way("storing …"):
+            entry = await self.workspace.store(self.valid)
         self._kept = text
         self.pinui.tell(f"Stored as {short_cid(entry.cid)}. 1 shows it in Pins, y there copies the CID.")
 
@@ -165,7 +166,7 @@ class JsonScreen(PlaceScreen):
 
     async def _load_file(self) -> None:
         prompt = CheckedPrompt("Load", "Which JSON file?", text_of_file, placeholder="~/data.json")
-        text = await self.ask(prompt)
+        text = await self.ask(prompt, more=True)
         if text is not None and await self._may_replace():
             self._edit(text, kept=True)
 
@@ -303,7 +304,7 @@ class JsonScreen(PlaceScreen):
         self.ask_on(self._save, "save")
 
     async def _save(self) -> None:
-        path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"))
+        path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"), more=True)
         if path is None:
             return
         if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):

@@ -182,7 +182,7 @@ class MessagesScreen(PlaceScreen):
 
     async def _new_recipient(self) -> None:
         note = "Any name that means something to you both. It becomes part of the public document."
-        name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note))
+        name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note), more=True)
         if name:
             self.new.insert(0, name)
             self.select = name
@@ -199,7 +199,8 @@ class MessagesScreen(PlaceScreen):
             return
         field.value = ""
         try:
-            entry = await self.workspace.send(name, text)
+            with self.pinui.under_way("storing …"):
+                entry = await self.workspace.send(name, text)
         except BaseException:
             field.value = field.value or text  # what was written is not lost with the connection
             raise

@@ -117,7 +117,8 @@ class PinActions(PlaceScreen):
         if entry is None:
             return
         with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
-            path = await self.workspace.download(self.detail.address, Path(folder) / "content")
+            with self.pinui.under_way("fetching …"):
+                path = await self.workspace.download(self.detail.address, Path(folder) / "content")
             if path.is_dir():
                 self.pinui.tell("This is a folder: enter walks into it.", warning=True)
                 return

@@ -16,7 +16,8 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import fit
 from pinui.tui.errors import sentence
 from pinui.tui.screens.dialog import Dialog, say
-from pinui.tui.widgets.fields import Field
+from pinui.tui.under_way import READABLE
+from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line
@@ -55,6 +56,7 @@ class CheckedPrompt(Dialog[Answer]):
         self.texts = title, question, note
         self.accept = accept
         self._refused = ""
+        self._hold = object()
         self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
 
     def compose(self) -> ComposeResult:
@@ -76,10 +78,14 @@ class CheckedPrompt(Dialog[Answer]):
         if not text:
             self.dismiss(None)
             return
-        app_of(self).hold_keys(self)
-        self.run_worker(self._check(text), group="prompt.check", exclusive=True, exit_on_error=False)
+        app_of(self).release_keys(self._hold)  # of a check that this one replaces
+        self._hold = object()
+        app_of(self).hold_keys(self._hold)
+        self.run_worker(self._check(text, self._hold), group="prompt.check", exclusive=True, exit_on_error=False)
 
-    async def _check(self, text: str) -> None:
+    async def _check(self, text: str, hold: object) -> None:
+        app, box = app_of(self), self.query_one(".dialog")
+        slow = self.set_timer(READABLE, lambda: pane_title(box, self.texts[0], "one moment …"))
         try:
             answer = await self.accept(text)
         except Exception as error:  # noqa: BLE001  whatever it is, the person reads it and may try again
@@ -89,7 +95,9 @@ class CheckedPrompt(Dialog[Answer]):
         else:
             self.dismiss(answer)
         finally:
-            app_of(self).release_keys(self)
+            slow.stop()
+            pane_title(box, self.texts[0])
+            app.release_keys(hold)
 
     def on_input_changed(self) -> None:
         """What was wrong is being mended; the message may come late, so the text itself tells."""
