@@ -67,6 +67,18 @@ async def test_a_question_is_answered_by_the_key_behind_the_one_that_asked() -> 
         await told(pilot, "Revoked 1 pin.")
 
 
+async def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds() -> None:
+    async with workbench() as (app, pilot):
+        for name in ("grapes", "melon", "tall"):
+            await app.workspace.store({"fruit": name}, name=name)
+        await shows(pilot, "3 pins", "tall")
+        type_at_once(pilot, "slash", "'grapes", "enter", "x", "R", "escape")
+        await told(pilot, "Revoked 1 pin.")
+        assert [entry.name for entry in await app.workspace.history.page(Query(revoked=True))] == ["grapes"]
+        type_at_once(pilot, "z", "g", "n", "'!", "enter")
+        await shows(pilot, "tall!", "revoked hidden")
+
+
 async def test_a_step_that_hangs_does_not_take_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pinui, "PATIENCE", 0.05)
     async with workbench() as (app, pilot):

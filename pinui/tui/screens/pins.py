@@ -99,6 +99,10 @@ class PinsScreen(PinActions, PlaceScreen):
         """Bring the list up to date."""
         self.work_on(self._reload, "reload")
 
+    def _reload_first(self) -> None:
+        """The same, and the keys wait for it: what is typed behind a filter is meant for what it finds."""
+        self.ask_on(self._reload, "reload")
+
     async def _reload(self) -> None:
         query = replace(self.asked, profile=self.workspace.profile.name)
         ids = await self.workspace.history.ids(query)
@@ -174,12 +178,15 @@ class PinsScreen(PinActions, PlaceScreen):
         """Back to the list, with what was found."""
         focus_now(self.pins)
         self.set_class(bool(self.asked.text), "-filter")
+        self._reload_first()
 
     def action_clear_filter(self) -> None:
         """Everything again, and back to the list."""
         self.query_one(FilterLine).value = ""
         self.remove_class("-filter")
         focus_now(self.pins)
+        self.asked = replace(self.asked, text="")
+        self._reload_first()
 
     @on(Input.Changed, "#filter")
     def _filter(self, event: Input.Changed) -> None:
@@ -228,14 +235,14 @@ class PinsScreen(PinActions, PlaceScreen):
         order = ("newest", "oldest", "name", "size")
         following = order[(order.index(self.asked.sort) + 1) % len(order)]
         self.asked = replace(self.asked, sort=following)
-        self.reload()
+        self._reload_first()
         words = {"newest": "newest first", "oldest": "oldest first", "name": "by name", "size": "largest first"}
         self.pinui.tell(f"Sorted {words[following]}.")
 
     def action_hide(self) -> None:
         """Hide the revoked ones, or show them again."""
         self.asked = replace(self.asked, revoked=None if self.asked.revoked is False else False)
-        self.reload()
+        self._reload_first()
 
     def action_refresh_list(self) -> None:
         """Read everything again."""
