@@ -40,6 +40,7 @@ class WriteLine(Field):
     """The line to write."""
 
     BINDINGS = bindings("line")
+    KEEPS_LINES = True
 
 
 class MessagesScreen(PlaceScreen):

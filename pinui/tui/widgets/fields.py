@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from rich.cells import cell_len, get_character_cell_size
+from rich.text import Text
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
@@ -9,11 +13,17 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.tui.alt_digits import is_for_the_app
+from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.display import plural
 from pinui.tui.focus import focus_now
-from pinui.workspace.text import clean_line
+from pinui.workspace.text import clean, clean_line
 
 __all__ = ["Field", "FieldPane", "pane_title"]
+
+ONE_LINE = str.maketrans("\n\t", "⏎ ")
+JOINERS = ("\u200c", "\u200d")
+"""Persian words and many emoji need them. Textual drops them when they are typed, as it does all that isn't printed."""
 
 
 def pane_title(pane: Widget, title: str, fact: str = "") -> None:
@@ -23,7 +33,16 @@ def pane_title(pane: Widget, title: str, fact: str = "") -> None:
 
 
 class Field(Input):
-    """A line to type in. What is pasted loses its control characters: the terminal would obey them."""
+    """A line to type in.
+
+    Its value is what was typed or pasted, to the letter; what is drawn is cleaned, since a terminal would obey control
+    characters. Each character of the value is drawn as one, so cursor and selection are where they seem to be.
+    """
+
+    KEEPS_LINES: ClassVar[bool] = False
+    """Whether line breaks may be part of the value; elsewhere the first line of what is pasted counts."""
+
+    _drawn = "", ""
 
     def __init__(
         self,
@@ -33,25 +52,70 @@ class Field(Input):
         password: bool = False,
         id: str | None = None,  # noqa: A002  Textual's name
     ) -> None:
-        super().__init__(
-            clean_line(value), placeholder=placeholder, password=password, id=id, compact=True, select_on_focus=False
-        )
+        super().__init__(value, clean_line(placeholder), password=password, id=id, compact=True, select_on_focus=False)
         self.set_reactive(Input.cursor_blink, False)  # a calm screen, and nothing to paint twice a second
 
     def set_text(self, text: str) -> None:
         """Replace the value by text of any origin."""
-        self.value = clean_line(text)
+        self.value = text
         self.cursor_position = len(self.value)
+
+    # -- what is drawn ------------------------------------------------------------------------------------------
+
+    @property
+    def drawn(self) -> str:
+        """The value as it is shown: as many characters, none of which steers a terminal or hides."""
+        if self.password:
+            return "•" * len(self.value)
+        if self._drawn[0] != self.value:
+            self._drawn = self.value, clean(self.value).translate(ONE_LINE)
+        return self._drawn[1]
+
+    @property
+    def _value(self) -> Text:
+        return Text(self.drawn, no_wrap=True, overflow="ignore", end="")
+
+    def _position_to_cell(self, position: int) -> int:
+        return cell_len(self.drawn[:position])
+
+    def _cell_offset_to_index(self, offset: int) -> int:
+        cells = -self.scroll_offset.x
+        for index, character in enumerate(self.drawn):
+            cells += get_character_cell_size(character)
+            if offset < cells:
+                return index
+        return len(self.value)
+
+    # -- what is typed and pasted -------------------------------------------------------------------------------
 
     async def _on_key(self, event: events.Key) -> None:
         if is_for_the_app(event):
             event.prevent_default()
+        elif event.character in JOINERS:
+            self.replace(event.character, *self.selection)
+            event.stop()
+            event.prevent_default()
 
     def _on_paste(self, event: events.Paste) -> None:
-        lines = event.text.strip().splitlines()
-        self.replace(clean_line(lines[0]) if lines else "", *self.selection)
+        self.take(event.text)
         event.stop()
         event.prevent_default()
+
+    def action_paste(self) -> None:
+        """Paste what was copied here."""
+        self.take(app_of(self).clipboard)
+
+    def take(self, text: str) -> None:
+        """Put what is pasted in the place of the selection."""
+        # Terminals send line breaks as carriage returns; those at the end come along when a whole line is copied.
+        text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+        if not self.KEEPS_LINES:
+            text, *others = text.strip().split("\n")
+            left_out = sum(1 for line in others if line.strip())
+            if left_out:
+                lines = f"{plural(left_out, 'more line')} {'was' if left_out == 1 else 'were'}"
+                app_of(self).tell(f"Only the first line was pasted: {lines} left out.", warning=True)
+        self.replace(text, *self.selection)
 
 
 class FieldPane(Vertical, can_focus=True):
