@@ -108,6 +108,8 @@ class Pinui(TypedAhead[None]):
         self.workspace: Workspace
         self._profile, self._home = profile, home
         self._dirty = False
+        self.fresh: int | None = None
+        """The row that was stored last elsewhere: Pins has its cursor there on the next visit."""
         self.under_way = UnderWay(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}

@@ -12,6 +12,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.local_files import LARGEST_TEXT
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.json_tree import JsonTree
+from pinui.tui.widgets.pin_list import PinList
 from pinui.workspace import Query
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
@@ -50,6 +51,44 @@ async def test_nothing_is_stored_from_an_empty_editor() -> None:
         await pilot.press("2", "f5")
         await shows(pilot, "Write some JSON first.")
         assert not await app.workspace.history.count(Query())
+
+
+async def test_a_document_typed_or_pasted_into_the_pane_goes_into_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        await app.workspace.store({"older": 1})
+        await shows(pilot, "1 pin")
+        await pilot.press("2", "left_square_bracket", "1", "right_square_bracket")
+        await shows(pilot, "valid")
+        assert place_of(app).editor.text == "[1]"
+        await pilot.press("f5")
+        await told(pilot, "F8 copies the CID")
+        await pilot.press("f8")
+        stored = (await app.workspace.history.page(Query()))[0]
+        await until(pilot, lambda: copied == [stored.cid])
+        await pilot.press("alt+1")
+        await shows(pilot, "2 pins")
+        pins = app.screen.query_one(PinList)
+        await until(pilot, lambda: pins.current is not None and pins.current.id == stored.id, "the new pin")
+        await pilot.press("2", "escape")
+        place_of(app).editor.load_text("")
+        await paste(pilot, '{"pasted": true}')
+        await shows(pilot, '"pasted"', "valid")
+
+
+async def test_a_verdict_does_not_outlive_its_document() -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"a": 1})).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "✓ verified")
+        await pilot.press("shift+tab", "enter", "ctrl+u")
+        await paste(pilot, "https://gateway.example/ipfs/nonsense")
+        await pilot.press("enter")
+        await shows(pilot, "Invalid CID")
+        assert "verified" not in text_of(app)
 
 
 async def test_f3_loads_a_file_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 from textual.widget import Widget
@@ -38,12 +38,27 @@ from pinui.workspace import WorkspaceError
 __all__ = ["JsonScreen"]
 
 PAUSE = 0.15
+BEGINNINGS = {"{", "[", '"'}
 
 
 class StorePane(FieldPane, inherit_bindings=False):
-    """The pane around the editor."""
+    """The pane around the editor. It looks like one: what begins a document, typed or pasted, goes into it."""
 
     BINDINGS = bindings("store", "field")
+
+    def on_key(self, event: events.Key) -> None:
+        """No command is a bracket or a quote."""
+        if event.character in BEGINNINGS and not self.in_field:
+            event.stop()
+            self.action_enter_field()
+            self.query_one(JsonEditor).insert(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A document."""
+        if not self.in_field:
+            event.stop()
+            self.action_enter_field()
+            self.query_one(JsonEditor).post_message(events.Paste(event.text))
 
 
 class AddressField(Field):
@@ -71,6 +86,7 @@ class JsonScreen(PlaceScreen):
         self.is_valid = False
         self.retrieved: Any = None
         self.address = ""
+        self.stored = ""
         self._pause: Timer | None = None
         self._kept = ""
 
@@ -158,7 +174,14 @@ class JsonScreen(PlaceScreen):
         with self.pinui.under_way("storing …"):
             entry = await self.workspace.store(self.valid)
         self._kept = text
-        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. 1 shows it in Pins, y there copies the CID.")
+        self.stored = entry.cid
+        self.pinui.fresh = entry.id
+        self.refresh_bindings()
+        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. F8 copies the CID, alt+1 shows it in Pins.")
+
+    def action_copy_stored(self) -> None:
+        """The CID of what was stored last."""
+        self.pinui.copy(self.stored, "The CID")
 
     def action_load_file(self) -> None:
         """Read a file into the editor."""
@@ -227,6 +250,7 @@ class JsonScreen(PlaceScreen):
 
             lines = wrapped(sentence(error), max(20, tree.list_width - 1))
             tree.show_notes([[(line, "error")] for line in lines])
+            pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
             self.address, self.retrieved = "", None
             self._title_document()
             if not isinstance(error, (ValueError, OSError)) and not hasattr(error, "hint"):
@@ -264,6 +288,8 @@ class JsonScreen(PlaceScreen):
         """Without a document there is nothing to fold, copy or save."""
         if action in ("fold", "fold_all"):
             return bool(self.address) and not self.has_class("-text")
+        if action == "copy_stored":
+            return bool(self.stored)
         if action in ("toggle_text", "copy", "save", "edit_as_new"):
             return True if self.address else None
         return super().check_action(action, parameters)

@@ -125,6 +125,8 @@ class PinsScreen(PinActions, PlaceScreen):
         )
         pins.sort = query.sort
         await pins.show_ids(ids)
+        if self.pinui.fresh in ids and self.pinui.screen is self:
+            pins.cursor, self.pinui.fresh = ids.index(self.pinui.fresh), None
         self._revoked = await self.workspace.history.count(replace(query, revoked=True)) if query.revoked is None else 0
         await self._count()
         self.refresh_bindings()
