@@ -34,6 +34,11 @@ def file_name(word: str) -> str:
     return hostile(word).replace("/", "∕")
 
 
+def pasted(word: str) -> str:
+    """The same, as far as terminals let it through: they take Esc out of what is pasted."""
+    return hostile(word).replace("\x1b", "")
+
+
 class Refusal(BaseHTTPRequestHandler):
     """A service whose every answer is an insult."""
 
@@ -144,7 +149,13 @@ def test_no_surface_lets_remote_text_steer_the_terminal(terminal: tuple[Terminal
     app.press("4")
     app.shows("eve")  # a recipient, a thread and the title of the line
     app.shows("letter")
-    app.press("5")
+    app.press("i")
+    app.paste(pasted("pasted") + "\rsecond")  # a field: it holds what was pasted, and draws it cleaned
+    app.shows("pasted")
+    app.shows("⏎second")
+    app.press("\x1b[D" * 12)  # the cursor is drawn by itself
+    app.press("\x05\x15")
+    app.press("\x1b5")
     app.shows("evil")
     app.press("j")
     app.press("j")
