@@ -16,6 +16,7 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.display import plural
 from pinui.tui.focus import focus_now
 from pinui.tui.keeps_focus import KeepsFocus
 from pinui.tui.widgets.key_bar import KeyBar
@@ -52,6 +53,8 @@ class PlaceScreen(KeepsFocus[None]):
     """The panes of the second column: a small terminal shows one column at a time."""
 
     BINDINGS = bindings("places")
+    revoking = 0
+    """How many pins are still to be revoked, of those that were chosen here."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,8 +97,11 @@ class PlaceScreen(KeepsFocus[None]):
 
     @property
     def unsaved(self) -> Unsaved | None:
-        """What leaving the program would lose of what was written here."""
-        return None
+        """What leaving the program would lose of what was written or begun here."""
+        if not self.revoking:
+            return None
+        be = "is" if self.revoking == 1 else "are"
+        return Unsaved(f"{plural(self.revoking, 'pin')} {be} still to be revoked", "What is not revoked stays pinned.")
 
     def workspace_changed(self) -> None:
         """The history, the transfers or the status changed."""

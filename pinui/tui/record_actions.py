@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pinui.tui.browser import open_page
 from pinui.tui.display import plural
@@ -11,6 +13,9 @@ from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.prompt import Choice, Menu
 from pinui.workspace import Entry, WorkspaceError
+
+if TYPE_CHECKING:
+    from pinui.workspace.service import Service
 
 __all__ = ["browse", "copy_menu", "revoke"]
 
@@ -50,31 +55,30 @@ async def browse(screen: PlaceScreen, address: str) -> None:
 
 async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
     """Ask, then revoke each; what failed comes back with its reason."""
+    # The profile that is in use now, to the end: somebody may choose another one meanwhile.
+    with screen.workspace.service.held() as service:
+        return await _revoke_at(service, screen, entries)
+
+
+async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
     from pinui.tui.screens.confirm import revoke_question
 
-    workspace = screen.workspace
     pinned = [entry for entry in entries if entry.revoked_at is None]
     if not pinned:
         screen.pinui.tell("Nothing to revoke here: it is revoked already.", warning=True)
         return {}
-    once = {entry.cid: entry for entry in pinned}
-    sharing = sum([await workspace.history.shared_rows(cid, entry.profile) for cid, entry in once.items()]) - len(
-        pinned
-    )
-    question = revoke_question(pinned, [title_of(entry) for entry in pinned], max(0, sharing))
-    if not await screen.ask(question):
+    profile = service.profile.name
+    if any(entry.profile != profile for entry in pinned):
+        screen.pinui.tell(f"Nothing was revoked: another profile, {profile}, came into use just now.", warning=True)
         return {}
-    failed: dict[int, str] = {}
-    already = 0
-    with screen.pinui.under_way("revoking …") as say:
-        for number, (cid, entry) in enumerate(once.items(), 1):
-            say(f"revoking {number} of {len(once)} …" if len(once) > 1 else "revoking …")
-            try:
-                result = await workspace.revoke(cid)
-            except Exception as error:  # noqa: BLE001  one that fails must not stop the rest; its reason is shown
-                failed[entry.id] = sentence(error)
-            else:
-                already += not result.was_pinned
+    once = {entry.cid: entry for entry in pinned}
+    sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
+    titles = await asyncio.to_thread(lambda: [title_of(entry) for entry in pinned])
+    if screen.pinui.screen is not screen:
+        return {}  # the key was pressed twice: one question is enough
+    if not await screen.ask(revoke_question(pinned, titles, max(0, sharing))):
+        return {}
+    failed, already = await _revoke_each(service, screen, once)
     done = len(once) - len(failed)
     note = f" {already} had been unpinned before." if already else ""
     told = f"Revoked {plural(done, 'pin')}.{note}" if done else ""
@@ -89,3 +93,25 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
     else:
         screen.pinui.tell(told)
     return failed
+
+
+async def _revoke_each(service: Service, screen: PlaceScreen, once: dict[str, Entry]) -> tuple[dict[int, str], int]:
+    """Revoke one after the other; the result is what failed, and how many had been unpinned before."""
+    failed: dict[int, str] = {}
+    already, left = 0, len(once)
+    screen.revoking += left
+    try:
+        with screen.pinui.under_way("revoking …") as say:
+            for number, (cid, entry) in enumerate(once.items(), 1):
+                say(f"revoking {number} of {len(once)} …" if len(once) > 1 else "revoking …")
+                try:
+                    result = await screen.workspace.revoke(cid, at=service)
+                except Exception as error:  # noqa: BLE001  one that fails must not stop the rest; its reason is shown
+                    failed[entry.id] = sentence(error)
+                else:
+                    already += not result.was_pinned
+                left -= 1
+                screen.revoking -= 1
+    finally:
+        screen.revoking -= left
+    return failed, already

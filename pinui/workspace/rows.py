@@ -70,6 +70,8 @@ class Query:
     direction: Direction | None = None
     profile: str | None = None
     recipient: str | None = None
+    filed: bool | None = None
+    """Whether a message belongs to a recipient; None: either."""
     revoked: bool | None = None
     sort: Sort = "newest"
 

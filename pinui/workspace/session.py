@@ -61,7 +61,8 @@ class Session:
 
     async def connect(self) -> Client:
         """The client of the profile in use, made on first use; switching closes it."""
-        return (await self._connected(self.service)).client
+        with self.service.held() as service:
+            return (await self._connected(service)).client
 
     async def switch(self, name: str) -> None:
         """Use another profile from now on, in this run and in later ones. What is under way ends where it was begun."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from dataclasses import replace
 from typing import Any, cast
@@ -10,7 +11,10 @@ import pytest
 
 from pinui.tui.preview import Shown, show_words
 from pinui.tui.screens import pin_actions
+from pinui.tui.screens.messages import MessagesScreen
 from pinui.workspace import Query
+from pinui.workspace.history import HistoryFile
+from pinui.workspace.history.schema import writing
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
@@ -153,3 +157,77 @@ async def test_a_message_is_revoked_from_its_thread() -> None:
         await told(pilot, "Revoked 1 pin.")
         await shows(pilot, "revoked")
         assert await app.workspace.history.count(Query(revoked=True)) == 1
+
+
+async def test_a_thread_that_comes_late_does_not_stand_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("ann", "to ann")
+        await app.workspace.send("bob", "to bob")
+        await pilot.press("4")
+        await shows(pilot, "ann", "bob", "you → bob")
+        await settled(pilot)
+        screen = cast("MessagesScreen", app.screen)
+        ids, asked, may_answer = app.workspace.history.ids, asyncio.Event(), asyncio.Event()
+
+        async def late(query: Query) -> Any:
+            found = await ids(query)
+            if query.recipient == "bob" and not asked.is_set():
+                asked.set()
+                await may_answer.wait()
+            return found
+
+        monkeypatch.setattr(app.workspace.history, "ids", late)
+        screen.workspace_changed()
+        await asked.wait()
+        await pilot.press("j")
+        await shows(pilot, "you → ann")
+        may_answer.set()
+        await settled(pilot)
+        assert screen.recipient == "ann"
+        assert [entry.recipient for entry in screen.thread.entries] == ["ann"]
+
+
+async def test_what_is_not_filed_shows_behind_hundreds_of_filed_ones_and_a_long_thread_says_what_it_leaves_out() -> (
+    None
+):
+    async with workbench() as (app, pilot):
+        sent = await app.workspace.send("ann", "hello")
+        message = replace(sent, id=0, direction="received", recipient=None, excerpt="long ago")
+        history = HistoryFile(app.workspace.paths.history)
+        with history, writing(history.connection):
+            history.insert(replace(message, timestamp=1_600_000_000_000), None)
+            for number in range(301):
+                history.insert(replace(message, recipient="bob", timestamp=1_700_000_000_000 + number), None)
+        await pilot.press("4")
+        await shows(pilot, "Received", "not filed yet · 1", "bob")
+        await pilot.press("j")
+        await shows(pilot, "the last 300 · 1 older in the history")
+        await pilot.press("G")
+        await shows(pilot, "long ago", "f files one under a name")
+
+
+async def test_leaving_asks_while_a_message_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        may_answer = asyncio.Event()
+        send = app.workspace.send
+
+        async def slow(*values: str) -> Any:
+            await may_answer.wait()
+            return await send(*values)
+
+        monkeypatch.setattr(app.workspace, "send", slow)
+        await pilot.press("4", "n")
+        await shows(pilot, "Whom do you want to write to?")
+        await paste(pilot, "alice")
+        await pilot.press("enter")
+        await shows(pilot, "Write to alice")
+        await paste(pilot, "hello")
+        await pilot.press("enter")
+        await until(pilot, lambda: cast("MessagesScreen", app.screen).sending)
+        await pilot.press("escape", "q")
+        await shows(pilot, "A message is being stored. Quit all the same?")
+        await pilot.press("escape")
+        may_answer.set()
+        await told(pilot, "Stored as")
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running, "the end")

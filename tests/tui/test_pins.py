@@ -134,10 +134,10 @@ async def test_what_cannot_be_revoked_stays_marked_with_its_reason(monkeypatch: 
         _, bad = await store(app, good={"n": 1}, bad={"n": 2})
         revoke = app.workspace.revoke
 
-        async def stubborn(cid: str) -> Any:
+        async def stubborn(cid: str, **where: Any) -> Any:
             if cid == bad.cid:
                 raise ProviderError("This pin is held by a policy", status=403)
-            return await revoke(cid)
+            return await revoke(cid, **where)
 
         monkeypatch.setattr(app.workspace, "revoke", stubborn)
         await shows(pilot, "2 pins")
@@ -312,3 +312,66 @@ async def test_rows_that_cannot_be_read_say_why_and_come_with_the_next_reading()
         pins.fetch = fetch
         await pilot.press("r")
         await shows(pilot, "a letter")
+
+
+async def test_a_filter_hides_marked_pins_and_their_marks_stay() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, oslo={"n": 1}, bergen={"n": 2}, narvik={"n": 3})
+        await shows(pilot, "3 pins")
+        await pilot.press("g", "j", "space", "space")
+        await shows(pilot, "3 pins · 2 marked · 14 B")
+        await pilot.press("slash")
+        await paste(pilot, "oslo")
+        await shows(pilot, "1 pin with “oslo” · 2 marked (1 not in sight) · 14 B")
+        await pilot.press("enter", "a")
+        await shows(pilot, "1 marked (1 not in sight) · 7 B")
+        await pilot.press("a", "x")
+        await shows(pilot, "Revoke 2 pins", "• oslo", "• bergen")
+        await pilot.press("escape", "escape")
+        await shows(pilot, "3 pins · 2 marked · 14 B")
+
+
+async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        history = app.workspace.history
+        lines = app.workspace.paths.config.parent / "many.jsonl"
+
+        def row(number: int) -> str:
+            cid = Cid.from_bytes(bytes((1, 0x55, 0x12, 0x20)) + hashlib.sha256(bytes(number)).digest())
+            return json.dumps({"cid": str(cid), "size": 10, "kind": "file", "timestamp": number, "name": str(number)})
+
+        lines.write_text("\n".join(map(row, range(10_000))))
+        await history.import_lines(lines)
+        await shows(pilot, "10,000 pins")
+        calls: list[str] = []
+        for name in ("entries", "shared_rows", "rows_sharing", "total_size"):
+            monkeypatch.setattr(history, name, counted(calls, name, getattr(history, name)))
+        await pilot.press("a")
+        await shows(pilot, "10,000 marked · 100 kB")
+        await pilot.press("space")
+        await shows(pilot, "9,999 marked · 100 kB")
+        assert "shared_rows" not in calls
+        await settled(pilot)
+        calls.clear()
+        screen = pins_of(app)
+        screen.action_revoke()
+        screen.action_revoke()
+        await shows(pilot, "Revoke 9,999 pins")
+        await until(pilot, lambda: calls.count("rows_sharing") == 2)
+        await settled_but_for_the_question(app, pilot)
+        assert len(app.screen_stack) == 2, "one question is enough"
+        assert calls.count("entries") <= 4, "never one by one"
+
+
+def counted(calls: list[str], name: str, work: Any) -> Any:
+    async def counting(*values: Any) -> Any:
+        calls.append(name)
+        return await work(*values)
+
+    return counting
+
+
+async def settled_but_for_the_question(app: Pinui, pilot: Pilot[None]) -> None:
+    """One of the two waits for its answer; the other has given up."""
+    asking = [worker for worker in app.workers if worker.name == "revoke"]
+    await until(pilot, lambda: sum(worker.is_finished for worker in asking) == 1, "the other question given up")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pinui.workspace import Entry, History, HistoryError, Query
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.schema import MAX_TIMESTAMP, can_search
+from pinui.workspace.history.schema import MAX_TIMESTAMP, can_search, writing
 from tests.workspace.rows import START, cid, row
 
 BOTH = pytest.mark.parametrize("searchable", [pytest.param(True, id="index"), pytest.param(False, id="LIKE")])
@@ -188,6 +188,8 @@ def test_kind_direction_profile_recipient_and_state_narrow_a_query(path: Path) -
         assert numbers(Query(direction="received")) == [3]
         assert numbers(Query(profile="work")) == [4]
         assert numbers(Query(recipient="bob")) == [2]
+        assert numbers(Query(kind="message", filed=False)) == [3]
+        assert numbers(Query(kind="message", filed=True)) == [2]
         assert numbers(Query(revoked=True)) == [1]
         assert numbers(Query(revoked=False)) == [4, 3, 2]
         assert numbers(Query(text="baf", kind="message", revoked=False)) == [3, 2]
@@ -205,6 +207,20 @@ def test_revoking_marks_every_row_of_the_cid_in_that_profile_and_storing_again_u
         assert history.page(Query(revoked=True)) != [], "reading a message pins nothing"
         history.add(row(1), None)
         assert history.page(Query(revoked=True)) == []
+
+
+def test_thousands_of_rows_are_summed_and_their_sharers_counted(path: Path) -> None:
+    with HistoryFile(path) as history:
+        with writing(history.connection):
+            for number in range(1200):
+                history.insert(row(number, size=number), None)
+            history.insert(row(1199, name="again"), None)
+            history.insert(row(1199, profile="work"), None)
+        assert history.total_size(history.ids(Query(profile="local"))) == sum(range(1200)) + 7
+        assert history.total_size([]) == 0
+        twice = [cid(number) for number in range(1200)] * 2
+        assert history.rows_sharing(twice, "local") == 1201
+        assert history.rows_sharing([], "local") == 0
 
 
 def test_recipients_come_newest_first_with_their_last_words(path: Path) -> None:

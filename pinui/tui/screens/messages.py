@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from textual import on
@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import age, short_cid
+from pinui.tui.display import age, count, short_cid
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.screens.prompt import CheckedPrompt, Prompt
@@ -55,6 +55,8 @@ class MessagesScreen(PlaceScreen):
         super().__init__()
         self.new: list[str] = []
         self.select: str | None = None
+        self.sending = 0
+        self._loads = 0
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns; the line below the thread."""
@@ -95,18 +97,21 @@ class MessagesScreen(PlaceScreen):
 
     @property
     def unsaved(self) -> Unsaved | None:
-        """A line that was begun."""
+        """A line that was begun, or is on its way."""
+        if self.sending:
+            return Unsaved("a message is being stored", "It may be stored all the same, and nobody would know its CID.")
         if not self.query_one("#words", Field).value.strip():
-            return None
+            return super().unsaved
         return Unsaved("a message is not stored", "The line in Messages (4) is lost.")
 
-    def _title(self) -> None:
+    def _title(self, older: int = 0) -> None:
         name = self.recipient
         unfiled = self.recipients.current is not None and name is None
+        fact = "f files one under a name" if unfiled else PUBLIC
         pane_title(
             self.thread,
             name or ("Received" if unfiled else "Messages"),
-            "f files one under a name" if unfiled else PUBLIC,
+            f"the last {MOST} · {count(older)} older in the history" if older else fact,
         )
         pane_title(self.query_one("#line"), f"Write to {name}" if name else "Write", "enter stores it")
 
@@ -123,34 +128,37 @@ class MessagesScreen(PlaceScreen):
         names = {item.id for item in items}
         self.new = [name for name in self.new if name not in names]
         items = [*(TwoLines(name, name, "new", "nothing sent yet") for name in self.new), *items]
-        loose = await self._unfiled()
-        if loose:
-            newest = age(loose[-1].timestamp, now)
-            items.append(TwoLines(RECEIVED, "Received", newest, f"not filed yet · {len(loose)}"))
+        loose = await history.ids(self._unfiled)
+        for newest in await history.entries(loose[-1:]):
+            fact = f"not filed yet · {count(len(loose))}"
+            items.append(TwoLines(RECEIVED, "Received", age(newest.timestamp, now), fact))
         select, self.select = self.select, None
         self.recipients.show_items(items, select)
         await self._show_thread()
 
-    async def _unfiled(self) -> list[Entry]:
-        history = self.workspace.history
-        query = Query(kind="message", direction="received", profile=self.workspace.profile.name, sort="oldest")
-        entries = await history.entries((await history.ids(query))[-MOST:])
-        return [entry for entry in entries if entry.recipient is None]
+    @property
+    def _unfiled(self) -> Query:
+        profile = self.workspace.profile.name
+        return Query(kind="message", direction="received", profile=profile, filed=False, sort="oldest")
 
     async def _show_thread(self) -> None:
+        self._loads += 1
+        this, history = self._loads, self.workspace.history
         current, name = self.recipients.current, self.recipient
-        entries: list[Entry] = []
+        ids: Sequence[int] = ()
         if current is not None and name is None:
-            entries = await self._unfiled()
+            ids = await history.ids(self._unfiled)
         elif name is not None:
-            history = self.workspace.history
             query = Query(kind="message", recipient=name, profile=self.workspace.profile.name, sort="oldest")
-            entries = await history.entries((await history.ids(query))[-MOST:])
+            ids = await history.ids(query)
+        entries = await history.entries(ids[-MOST:])
         texts = {entry.id: await self._text(entry) for entry in entries if len(entry.excerpt or "") >= 400}
         notes: list[Line] = (
             [[("Nothing between you yet. ", "muted"), ("enter", "bold primary"), (" begins.", "muted")]] if name else []
         )
-        self._title()
+        if this != self._loads:
+            return  # the cursor went on, or somebody wrote, and that is shown instead
+        self._title(len(ids) - len(entries))
         self.thread.show_entries(entries, texts, notes)
         self.refresh_bindings()
 
@@ -199,12 +207,15 @@ class MessagesScreen(PlaceScreen):
         if not text.strip() or name is None:
             return
         field.value = ""
+        self.sending += 1
         try:
             with self.pinui.under_way("storing …"):
                 entry = await self.workspace.send(name, text)
         except BaseException:
             field.value = field.value or text  # what was written is not lost with the connection
             raise
+        finally:
+            self.sending -= 1
         self.select = name
         await self._reload()
         self.pinui.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")

@@ -42,7 +42,7 @@ class PinActions(PlaceScreen):
     async def _chosen_entries(self) -> list[Entry]:
         marked = self.pins.marked
         if marked:
-            return await self.workspace.history.entries([number for number in self.pins.ids if number in marked])
+            return await self.workspace.history.entries(self.pins.marked_in_order)
         return [self.pins.current] if self.pins.current else []
 
     # -- preview ------------------------------------------------------------------------------------------------
@@ -166,10 +166,9 @@ class PinActions(PlaceScreen):
         entries = await self._chosen_entries()
         if not entries:
             return
-        before = set(self.pins.marked)
         failed = await revoke(self, entries)
         now = {entry.id for entry in await self.workspace.history.entries([e.id for e in entries]) if entry.revoked_at}
-        self.pins.marked = (before - now) | (set(failed) & before)
+        self.pins.marked -= now
         self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}
         self.reload()
 

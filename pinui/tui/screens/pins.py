@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from textual import on
@@ -62,8 +62,8 @@ class PinsScreen(PinActions, PlaceScreen):
                 yield PinList(self._fetch, self.pinui.clock)
             yield Detail()
 
-    async def _fetch(self, ids: object) -> list[Entry]:
-        return await self.workspace.history.entries(ids)  # type: ignore[arg-type]
+    async def _fetch(self, ids: Sequence[int]) -> list[Entry]:
+        return await self.workspace.history.entries(ids)
 
     @property
     def pins(self) -> PinList:
@@ -124,7 +124,8 @@ class PinsScreen(PinActions, PlaceScreen):
             ]
         )
         pins.sort = query.sort
-        await pins.show_ids(ids)
+        hidden = await self.workspace.history.ids(replace(query, text="")) if query.text and pins.marked else ()
+        await pins.show_ids(ids, hidden)
         if self.pinui.fresh in ids and self.pinui.screen is self:
             pins.cursor, self.pinui.fresh = ids.index(self.pinui.fresh), None
         self._revoked = await self.workspace.history.count(replace(query, revoked=True)) if query.revoked is None else 0
@@ -133,16 +134,20 @@ class PinsScreen(PinActions, PlaceScreen):
 
     async def _count(self) -> None:
         pins = self.pins
+        marked = set(pins.marked)
+        total = await self.workspace.history.total_size(marked) if marked else 0
+        if marked != pins.marked:
+            return  # another mark was set meanwhile, and is counted after this
         number = plural(len(pins.ids) - self._revoked, "pin")
         facts = [f"{number} with “{self.asked.text}”" if self.asked.text else number]
         if self.asked.revoked is False:
             facts.append("revoked hidden")
         elif self._revoked:
             facts.append(f"{count(self._revoked)} revoked")
-        if pins.marked:
-            marked = await self.workspace.history.entries(sorted(pins.marked))
-            facts.append(f"{len(pins.marked):,} marked")
-            facts.append(size(sum(entry.size for entry in marked)))
+        if marked:
+            hidden = len(marked.difference(pins.ids))
+            facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
+            facts.append(size(total))
         pane_title(pins, "Pins", " · ".join(facts))
 
     @on(ItemList.Moved)
@@ -222,15 +227,15 @@ class PinsScreen(PinActions, PlaceScreen):
         """Return to the list."""
         self.show_pane("#pins")
 
-    async def action_mark(self) -> None:
+    def action_mark(self) -> None:
         """Mark the pin under the cursor."""
         self.pins.toggle_mark()
-        await self._count()
+        self.work_on(self._count, "count")
 
-    async def action_mark_all(self) -> None:
+    def action_mark_all(self) -> None:
         """Mark all, or none."""
         self.pins.toggle_all()
-        await self._count()
+        self.work_on(self._count, "count")
 
     def action_sort(self) -> None:
         """Newest, oldest, by name, by size, and round again."""

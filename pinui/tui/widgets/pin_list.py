@@ -55,8 +55,14 @@ class PinList(ItemList):
         """The entry under the cursor, if it has been fetched."""
         return self.known.get(self.ids[self.cursor]) if self.ids else None
 
-    async def show_ids(self, ids: Sequence[int]) -> None:
-        """Show another snapshot; the cursor stays on its entry if that is still there.
+    @property
+    def marked_in_order(self) -> list[int]:
+        """Those in sight first, as they stand; then those that a filter hides, the newest first."""
+        here = [number for number in self.ids if number in self.marked]
+        return here + sorted(self.marked.difference(here), reverse=True)
+
+    async def show_ids(self, ids: Sequence[int], hidden: Sequence[int] = ()) -> None:
+        """Show another snapshot; the cursor stays on its entry if that is still there. Those hidden keep their marks.
 
         At the top too: a key that revokes must never find another pin under the cursor than the one in sight.
         """
@@ -67,7 +73,7 @@ class PinList(ItemList):
         known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
         here = self.ids[self.cursor] if self.ids else None  # only now: keys moved the cursor meanwhile
         self.ids, self.known, self._asked = ids, known, None
-        self.marked.intersection_update(ids)
+        self.marked.intersection_update({*ids, *hidden})
         self.item_count = len(ids)
         self.cursor = ids.index(here) if here is not None and here in ids else self.validate_cursor(self.cursor)
         self.measure()
@@ -102,8 +108,9 @@ class PinList(ItemList):
             self.refresh()
 
     def toggle_all(self) -> None:
-        """Mark every row, or none."""
-        self.marked = set() if len(self.marked) == len(self.ids) else set(self.ids)
+        """Mark every row in the list, or none of them."""
+        listed = set(self.ids)
+        self.marked = self.marked - listed if listed <= self.marked else self.marked | listed
         self.refresh()
 
     def header(self, width: int) -> Line | None:

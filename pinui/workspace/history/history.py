@@ -86,6 +86,16 @@ class History:
         """How many rows share a CID in a profile."""
         return await self._do(lambda file: file.shared_rows(cid, profile))
 
+    async def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
+        """How many rows have one of these CIDs in a profile."""
+        wanted = set(cids)
+        return await self._do(lambda file: file.rows_sharing(wanted, profile))
+
+    async def total_size(self, ids: Iterable[int]) -> int:
+        """What these rows hold together."""
+        wanted = list(ids)
+        return await self._do(lambda file: file.total_size(wanted))
+
     # Writing
 
     async def check(self) -> None:

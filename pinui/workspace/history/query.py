@@ -103,6 +103,8 @@ def select(query: Query, *, searchable: bool) -> Selection:
         value: str | None = getattr(query, column)
         if value is not None:
             selection.add(f"e.{column} = ?", value)
+    if query.filed is not None:
+        selection.add("e.recipient IS NOT NULL" if query.filed else "e.recipient IS NULL")
     if query.revoked is not None:
         known = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
         selection.add(known if query.revoked else f"NOT {known}")

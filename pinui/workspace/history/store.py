@@ -113,6 +113,25 @@ class HistoryFile:
         """How many rows share a CID in a profile."""
         return self._all("SELECT count(*) FROM entries WHERE cid = ? AND profile = ?", [cid, profile])[0][0]
 
+    def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
+        """How many rows have one of these CIDs in a profile."""
+        wanted, sharing = list(set(cids)), 0
+        for start in range(0, len(wanted), BATCH):
+            some = wanted[start : start + BATCH]
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT count(*) FROM entries WHERE cid IN ({marks}) AND profile = ?"  # noqa: S608 – marks only
+            sharing += self._all(sql, [*some, profile])[0][0]
+        return sharing
+
+    def total_size(self, ids: Iterable[int]) -> int:
+        """What these rows hold together."""
+        wanted, total = list(ids), 0
+        for start in range(0, len(wanted), BATCH):
+            some = wanted[start : start + BATCH]
+            sql = f"SELECT total(size) FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
+            total += int(self._all(sql, some)[0][0])
+        return total
+
     # Writing
 
     def check(self) -> None:
