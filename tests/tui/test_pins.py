@@ -360,7 +360,7 @@ async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatc
         await until(pilot, lambda: calls.count("rows_sharing") == 2)
         await settled_but_for_the_question(app, pilot)
         assert len(app.screen_stack) == 2, "one question is enough"
-        assert calls.count("entries") <= 4, "never one by one"
+        assert len(calls) < 20, "never one by one"
 
 
 def counted(calls: list[str], name: str, work: Any) -> Any:
