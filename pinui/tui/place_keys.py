@@ -126,6 +126,7 @@ PLACE_KEYS: dict[str, Group] = {
             Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
             here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
             here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
+            here("browser.unmark", "escape", "unmark_all", "unmark all", "Take every mark away, in other folders too"),
             spare(
                 "browser.hidden",
                 "full_stop",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pinui.tui.browser import open_page
-from pinui.tui.display import plural
+from pinui.tui.display import plural, short_cid
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
@@ -26,18 +26,20 @@ async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = Non
 
     address = address or entry.cid
     link = await screen.workspace.link(address)
+    cid, _, path = address.partition("/")
+    name = path.rpartition("/")[2] or entry.name or title_of(entry)
     choices = [
-        Choice("y", "CID", address),
+        Choice("y", "CID and path", f"{short_cid(cid)}/{path}") if path else Choice("y", "CID", address),
         Choice("u", "ipfs:// URI", f"ipfs://{address}"),
         Choice("g", "gateway URL", link),
-        Choice("n", "name", title_of(entry)),
+        Choice("n", "name", name),
     ]
     if entry.kind != "file":
         choices.append(Choice("j", "JSON", "the whole document"))
     chosen = await screen.ask(Menu("Copy", choices, "the original, uncut"))
     if chosen is None:
         return
-    texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": entry.name or title_of(entry)}
+    texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": name}
     names = {"y": "The CID", "u": "The URI", "g": "The gateway URL", "n": "The name", "j": "The JSON"}
     if chosen == "j":
         record = await screen.workspace.history.record(entry.id)

@@ -40,7 +40,7 @@ async def test_marked_files_and_folders_are_uploaded(pictures: Path) -> None:
         await shows(pilot, "raw/", "fjord-3.jpg")
         assert ".hidden" not in text_of(app)
         await pilot.press("space", "space")
-        await shows(pilot, "2 marked · 1.0 kB")
+        await shows(pilot, "2 marked · 1.0 kB and 1 folder")
         await pilot.press("u")
         await shows(pilot, "2 done")
         rows = await app.workspace.history.page(Query())
@@ -124,6 +124,18 @@ async def test_names_that_cannot_be_are_told_in_words(name: str, words: str) -> 
         await text_of_file(name)
     with pytest.raises(WorkspaceError, match=words):
         await place_to_save(name)
+
+
+async def test_marks_in_other_folders_are_told_and_can_be_taken_away(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await paste(pilot, f"{pictures / 'fjord-2.jpg'} {pictures / 'raw'}")
+        await shows(pilot, "2 marked · 2.0 kB and 1 folder", "esc unmark all")
+        await pilot.press("backspace")
+        await shows(pilot, "2 marked, 2 elsewhere")
+        await pilot.press("escape")
+        await shows(pilot, "space marks")
+        assert not place_of(app).browser.marked
 
 
 async def test_uploading_nothing_says_what_to_do() -> None:

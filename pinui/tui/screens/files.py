@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from textual import on
@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import size
+from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.local_files import FileRow, find_paths, read_folder
@@ -100,8 +100,9 @@ class FilesScreen(PlaceScreen):
     @on(FileBrowser.Marked)
     def _marked(self) -> None:
         marked = self.browser.marked
+        self.refresh_bindings()
         fact = (
-            f"{len(marked)} marked · {size(sum(marked.values()))} · u uploads"
+            f"{_tally(marked, self.browser.folder)} · u uploads"
             if marked
             else "space marks · paste a path, or p types one"
         )
@@ -147,7 +148,7 @@ class FilesScreen(PlaceScreen):
             await self._read(found[0].path)
             return
         browser = self.browser
-        browser.marked.update({row.path: row.size or 0 for row in found})
+        browser.marked.update({row.path: row.size for row in found})
         for row in found[-1:]:
             await self._read(row.path.parent)
             browser.cursor = next((i for i, other in enumerate(browser.rows, 1) if other.path == row.path), 0)
@@ -245,6 +246,16 @@ class FilesScreen(PlaceScreen):
         transfer = self.transfers.current
         if transfer is not None and transfer.cid:
             self.pinui.copy(transfer.cid, "The CID")
+
+
+def _tally(marked: Mapping[Path, int | None], here: Path) -> str:
+    """`5 marked, 2 elsewhere · 53 kB and 1 folder`."""
+    elsewhere = sum(path.parent != here for path in marked)
+    folders = sum(number is None for number in marked.values())
+    parts = [size(sum(number or 0 for number in marked.values()))] if folders < len(marked) else []
+    parts += [plural(folders, "folder")] if folders else []
+    words = f"{len(marked)} marked" + (f", {elsewhere} elsewhere" if elsewhere else "")
+    return f"{words} · {' and '.join(parts)}"
 
 
 def _starting_folder() -> Path:

@@ -46,7 +46,8 @@ class FileBrowser(ItemList):
         super().__init__(id="browser", classes="pane first")
         self.folder = folder
         self.rows: list[FileRow] = []
-        self.marked: dict[Path, int] = {}
+        self.marked: dict[Path, int | None] = {}
+        """What will be uploaded, with its size; None for folders, which nobody has counted."""
         self.hidden = False
         self.trouble = ""
 
@@ -96,11 +97,23 @@ class FileBrowser(ItemList):
         """Mark or unmark, and go on."""
         row = self.current
         if row is not None:
-            if self.marked.pop(row.path, None) is None:
-                self.marked[row.path] = row.size or 0
+            if row.path in self.marked:
+                del self.marked[row.path]
+            else:
+                self.marked[row.path] = row.size
             self.refresh()
             self.post_message(self.Marked(self))
         self.cursor += 1
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Marks can be taken away where there are some."""
+        return bool(self.marked) if action == "unmark_all" else super().check_action(action, parameters)
+
+    def action_unmark_all(self) -> None:
+        """Also those in other folders."""
+        self.marked.clear()
+        self.refresh()
+        self.post_message(self.Marked(self))
 
     def action_open(self) -> None:
         """Into a folder; a file is marked."""

@@ -98,7 +98,10 @@ def facts_of(transfer: Transfer) -> tuple[str, str]:
             return number, f"✓ {short_cid(transfer.cid or '')}"
         return number, "✓ " + short_path(str(transfer.path), str(Path.home()), 40)
     if transfer.state == "failed":
-        return "failed", (transfer.error or "").removeprefix(f"{transfer.path}: ").rstrip(".")
+        words = transfer.error or ""
+        if transfer.path is not None:  # the row names it already, and the reason must not be cut off
+            words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")
+        return "failed", words.rstrip(".")
     return transfer.state, "r retries" if transfer.state == "cancelled" else ""
 
 
