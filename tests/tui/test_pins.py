@@ -155,7 +155,7 @@ async def test_a_revoked_pin_can_be_forgotten() -> None:
         await shows(pilot, "2 pins")
         await pilot.press("g", "delete")
         await shows(pilot, "Forget 1 row of the history?")
-        await shows(pilot, "no longer knows about it.")
+        await shows(pilot, "no longer knows about it.", "• kept")
         await pilot.press("F")
         await told(pilot, "Forgot 1 row; the pin itself stays.")
         await shows(pilot, "1 pin")

@@ -108,14 +108,16 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
     return Confirm("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
 
 
-def forget_question(number: int) -> Confirm:
-    """Before rows leave the history."""
+def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
+    """Before rows leave the history: which, and whether they are pinned still."""
+    number = len(entries)
     what = "it" if number == 1 else "them"
     return Confirm(
         "Forget",
         f"Forget {plural(number, 'row')} of the history?",
         f"This machine no longer knows about {what}. What is pinned stays pinned: revoke it first if it should go.",
         "Forget",
+        [(title, "revoked" if entry.revoked_at else "pinned") for title, entry in zip(titles, entries, strict=True)],
     )
 
 

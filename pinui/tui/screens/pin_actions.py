@@ -180,7 +180,7 @@ class PinActions(PlaceScreen):
         from pinui.tui.screens.confirm import forget_question
 
         entries = await self._chosen_entries()
-        if entries and await self.ask(forget_question(len(entries))):
+        if entries and await self.ask(forget_question(entries, [title_of(entry) for entry in entries])):
             forgotten = await self.workspace.history.forget([entry.id for entry in entries])
             stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"
             self.pinui.tell(f"Forgot {plural(forgotten, 'row')}; {stay}.")
