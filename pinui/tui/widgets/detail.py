@@ -51,7 +51,7 @@ class Detail(LineView):
     def rebuild(self, *, keep: bool = False) -> None:
         """Write all lines anew."""
         width = self.content_width
-        if self.entry is None:
+        if self.entry is None or width < LABEL:  # not laid out yet: nothing is written one letter a line
             self.show_lines([])
             return
         lines = self._facts(self.entry, width)
@@ -99,7 +99,7 @@ class Detail(LineView):
         words = size_in_words(entry)
         facts.append(("Size", words if len(words) <= room else words.split(" · ")[0], "text"))
         if self.link:
-            facts.append(("Gateway", self.link.split("://", 1)[-1].removesuffix("/" + entry.cid) + "/…", "text"))
+            facts.append(("Gateway", self.link.split("://", 1)[-1].rpartition("/")[0] + "/…", "text"))
         facts.append(("Profile", entry.profile, "text"))
         if entry.recipient:
             facts.append(("To", entry.recipient, "text"))
