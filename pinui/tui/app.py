@@ -12,7 +12,8 @@ from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.commands import bindings
-from pinui.tui.display import count
+from pinui.tui.display import count, plural
+from pinui.tui.ended import Ended
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.remembering import remember
@@ -114,7 +115,7 @@ class Pinui(TypedAhead[None]):
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
-        self._active = 0
+        self._ended = Ended()
         self._written = 0
         self._shown_at = 0.0
 
@@ -201,16 +202,21 @@ class Pinui(TypedAhead[None]):
 
     async def count_pins(self) -> None:
         """Ask the service in use what the account holds."""
-        totals = await self.workspace.totals()
+        name, totals = self.workspace.profile.name, await self.workspace.totals()
         if totals is not None:
-            self.totals[self.workspace.profile.name] = totals
+            self.totals[name] = totals
 
     async def switch(self, name: str) -> None:
-        """Use another profile."""
+        """Use another profile; what is under way goes on where it was begun."""
         await self.workspace.switch(name)
         self._workspace_changed()
         self.connect()
-        self.tell(f"Now using {name}.")
+        elsewhere = [one for one in self.workspace.transfers.all if not one.has_ended and one.profile != name]
+        if elsewhere:
+            go_on = "goes on" if len(elsewhere) == 1 else "go on"
+            self.tell(f"Now using {name}. {plural(len(elsewhere), 'transfer')} {go_on} at {elsewhere[-1].profile}.")
+        else:
+            self.tell(f"Now using {name}.")
 
     def _show_standing(self) -> None:
         for screen in self._places():
@@ -263,16 +269,10 @@ class Pinui(TypedAhead[None]):
         self._tell_ended()
 
     def _tell_ended(self) -> None:
-        active = self.workspace.transfers.active
-        if active == 0 and self._active > 0 and self.current_mode != "files":
-            failed = sum(transfer.state == "failed" for transfer in self.workspace.transfers.all)
-            self.tell(
-                "Transfers have ended. 3 shows them."
-                if not failed
-                else f"Transfers have ended, {failed} failed. 3 shows them."
-            )
+        news = self._ended.news(self.workspace.transfers.all)
+        if news is not None and self.current_mode != "files":
+            self.tell(news)
             self.bell()
-        self._active = active
 
     # -- telling ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
@@ -219,11 +219,17 @@ class FilesScreen(PlaceScreen):
         return super().check_action(action, parameters)
 
     @on(ItemList.Moved, "#transfers")
+    @on(events.DescendantFocus, "#transfers")
+    @on(events.DescendantBlur, "#transfers")
     def _title_transfers(self) -> None:
-        """How many; on one that failed, all of its reason."""
+        """How many; on one that failed, all of its reason; on one of another profile, which."""
         current = self.transfers.current
-        failed = current is not None and current.state == "failed" and self.transfers.has_focus
-        words = f"{current.error} {current.hint or ''}" if failed and current else tally(self.transfers.transfers)
+        words = tally(self.transfers.transfers)
+        if current is not None and self.transfers.has_focus:
+            if current.state == "failed":
+                words = f"{current.error} {current.hint or ''}"
+            if current.profile not in (None, self.workspace.profile.name):
+                words = f"this one at {current.profile} · {words}"
         pane_title(self.transfers, "Transfers", words)
         self.refresh_bindings()
 

@@ -1,0 +1,137 @@
+"""Another profile is chosen while something is under way; and what is told when transfers end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from pinui.sdk.secret import Secret
+from pinui.tui.app import Pinui
+from pinui.tui.ended import LONG, Ended
+from pinui.workspace import Profile, Query, Transfer
+from tests.servers import Seen, serve
+from tests.tui.pilots import shows, told, until, workbench
+
+CID = "QmU551gXooeNmFyyK1jaVBcKbfCrfkgbeSCZNRoQht5LHB"
+
+
+@asynccontextmanager
+async def studio(app: Pinui) -> AsyncIterator[tuple[Seen, asyncio.Event]]:
+    """A service in use that answers when the test says so, called studio."""
+    may_answer = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        await request.read()
+        if request.method != "GET":
+            await may_answer.wait()
+        return web.json_response({"IpfsHash": CID, "PinSize": 3, "Timestamp": "2026-01-01T00:00:00Z"})
+
+    async with serve(answer) as (url, seen):
+        app.workspace.profiles.save(Profile("studio", "custom", url, f"{url}/ipfs"))
+        await app.workspace.credentials.save("studio", Secret("a-token-of-studio"))
+        await app.switch("studio")
+        try:
+            yield seen, may_answer
+        finally:
+            may_answer.set()
+
+
+async def test_uploads_go_on_at_the_service_they_were_meant_for(tmp_path: Path) -> None:
+    async with workbench() as (app, pilot), studio(app) as (seen, may_answer):
+        await told(pilot, "Now using studio.")
+        await pilot.press("3")
+        for number in range(5):
+            (tmp_path / f"{number}.txt").write_text(f"private {number}")
+            app.workspace.transfers.upload(tmp_path / f"{number}.txt")
+        await shows(pilot, "3 running · 2 waiting")
+        await pilot.press("5")
+        await shows(pilot, "Profiles", "studio")
+        await pilot.press("g", "enter")
+        await told(pilot, "Now using local. 5 transfers go on at studio.")
+        await pilot.press("3", "tab", "tab")
+        await shows(pilot, "this one at studio · 3 running · 2 waiting")
+        may_answer.set()
+        await shows(pilot, "5 done")
+        assert [row.profile for row in await app.workspace.history.page(Query())] == ["studio"] * 5
+        assert sum(request.method == "POST" for request in seen) == 5
+
+
+async def test_pins_are_revoked_at_the_service_that_the_question_was_about() -> None:
+    async with workbench() as (app, pilot):
+        mine = [await app.workspace.store([number]) for number in range(2)]
+        async with studio(app) as (seen, may_answer):
+            for entry in mine:
+                await app.workspace.history.add(replace(entry, id=0, profile="studio"), None)
+            await shows(pilot, "● studio", "2 pins")
+            await pilot.press("a", "x")
+            await shows(pilot, "Revoke 2 pins")
+            await pilot.press("R")
+            await until(pilot, lambda: any(request.method == "DELETE" for request in seen), "the first one")
+            await pilot.press("q")
+            await shows(pilot, "2 pins are still to be revoked. Quit all the same?")
+            await pilot.press("escape")
+            await app.switch("local")
+            may_answer.set()
+            await told(pilot, "Revoked 2 pins.")
+            assert sum(request.method == "DELETE" for request in seen) == 2
+        rows = await app.workspace.history.page(Query())
+        assert {(row.profile, row.revoked_at is None) for row in rows} == {("local", True), ("studio", False)}
+
+
+async def test_pins_of_a_profile_that_was_just_left_are_not_revoked() -> None:
+    from pinui.tui.record_actions import revoke
+    from pinui.tui.screens.pins import PinsScreen
+
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.store([1])
+        async with studio(app) as (seen, _):
+            screen = app.screen
+            assert isinstance(screen, PinsScreen)
+            await revoke(screen, [entry])
+            await told(pilot, "Nothing was revoked: another profile, studio, came into use just now.")
+            assert not any(request.method == "DELETE" for request in seen)
+
+
+def transfer(number: int, state: Any, seconds: float = 1.0) -> Transfer:
+    ended = None if state in ("waiting", "running") else 1000.0 + seconds
+    return Transfer(number, "upload", f"{number}.bin", state, started=1000.0, ended=ended)
+
+
+def test_each_end_is_told_once_and_old_failures_are_not_told_again() -> None:
+    ended = Ended()
+    first = transfer(1, "failed")
+    assert ended.news([transfer(1, "running")]) is None
+    assert ended.news([first]) == "Transfers have ended, 1 failed. 3 shows them."
+    assert ended.news([first]) is None
+    assert ended.news([first, transfer(2, "running")]) is None
+    assert ended.news([first, transfer(2, "done")]) == "Transfers have ended. 3 shows them."
+    retried = transfer(1, "failed", 9.0)
+    assert ended.news([retried, transfer(2, "done")]) == "Transfers have ended, 1 failed. 3 shows them."
+
+
+def test_a_failure_among_many_is_told_when_the_last_has_ended() -> None:
+    ended = Ended()
+    assert ended.news([transfer(1, "failed"), transfer(2, "running")]) is None
+    both = [transfer(1, "failed"), transfer(2, "done")]
+    assert ended.news(both) == "Transfers have ended, 1 failed. 3 shows them."
+
+
+def test_one_that_took_long_is_told_while_others_go_on() -> None:
+    ended = Ended()
+    going = transfer(9, "running")
+    assert ended.news([transfer(1, "done"), going]) is None, "many short ones would ring without end"
+    told = ended.news([transfer(1, "done"), transfer(2, "done", LONG), going])
+    assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows them."
+    down = replace(transfer(3, "done", LONG), direction="download")
+    assert ended.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows them."
+    assert ended.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows them."
+
+
+def test_what_was_cancelled_is_no_news() -> None:
+    assert Ended().news([transfer(1, "cancelled", LONG)]) is None
