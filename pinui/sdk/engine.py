@@ -308,7 +308,7 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown("sent", f"The connection to {host} broke")
 
 
-OFFLINE = "Check the network and the address in the settings."
+OFFLINE = "Check the network, and the address of the service."
 PROXY = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
 
 

@@ -182,7 +182,7 @@ def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None
     if reason in HINTS_BY_REASON:
         return HINTS_BY_REASON[reason]
     if 300 <= status < 400:
-        return "It answered with a redirect that is not followed: check the address in the settings."
+        return "It answered with a redirect that is not followed: check the address of the service."
     if status == 404:
         return (
             "The gateway doesn't have this content, or not yet; another gateway may."

@@ -75,6 +75,22 @@ async def test_what_the_node_holds_is_counted_anew_on_every_visit() -> None:
         await shows(pilot, "On the account   1 pin", "In history here  1 record")
 
 
+async def test_a_gateway_that_nobody_typed_follows_the_address(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, "http://127.0.0.1:9")
+        await shows(pilot, "Paste the API token")
+        await pilot.press("escape")
+        await shows(pilot, "where is its API?")
+        app.screen.set_focus(app.screen.query_one("#api"))
+        await pilot.press("ctrl+u")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, f"{service.api_url}/ipfs")
+
+
 async def test_a_wrong_token_is_explained_and_nothing_is_saved(service: Node) -> None:
     async with workbench() as (app, pilot):
         await to_the_token(pilot, service.api_url)

@@ -42,6 +42,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.page = "service"
         self.service = "pinata"
         self.tested: TestResult | None = None
+        self._proposed = ""
         self._asking: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
         for index, choice in enumerate(SERVICES):
@@ -183,7 +184,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain(trouble, "api")
         else:
             gateway = self.query_one("#gateway", Field)
-            gateway.value = gateway.value or self.text("api").rstrip("/") + "/ipfs"
+            if gateway.value in ("", self._proposed):  # not what somebody typed: it follows the address
+                gateway.value = self._proposed = self.text("api").rstrip("/") + "/ipfs"
             self.turn_to("token")
 
     async def _leave_token(self) -> None:
