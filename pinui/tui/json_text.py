@@ -6,12 +6,13 @@ import json
 import re
 from typing import Any
 
-__all__ = ["JSON_TONES", "json_spans", "pretty", "safe_for_editor"]
+__all__ = ["JSON_TONES", "beginning", "json_spans", "pretty", "safe_for_editor"]
 
 TOKEN = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<number>-?\d[\d.eE+-]*)"""
     r"""|(?P<word>\b(?:true|false|null)\b)|(?P<other>[^"\d\-tfn]+|.)"""
 )
+ENCODER = json.JSONEncoder(indent=2, ensure_ascii=False)
 JSON_TONES = {"key": "primary", "string": "string", "number": "warning", "word": "warning", "other": "muted"}
 # What a terminal could obey or a person could not see: it is written as an escape, which JSON reads back unchanged.
 UNSEEN = re.compile(
@@ -25,8 +26,20 @@ def json_spans(line: str) -> list[tuple[str, str]]:
 
 
 def pretty(value: Any) -> str:
-    """The document for reading: two spaces a level, Unicode as it is."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    """The document for reading: two spaces a level, Unicode as it is. A large one takes seconds: use a thread."""
+    return ENCODER.encode(value)
+
+
+def beginning(value: Any, most: int) -> str:
+    """The first `most` characters of that; no more of it is worked out."""
+    parts: list[str] = []
+    room = most
+    for part in ENCODER.iterencode(value):
+        parts.append(part[:room])
+        room -= len(part)
+        if room <= 0:
+            break
+    return "".join(parts)
 
 
 def safe_for_editor(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import overload
 from rich.cells import cell_len
 
 from pinui.tui.display import fit, right, size, wrapped
-from pinui.tui.json_text import json_spans, pretty
+from pinui.tui.json_text import beginning, json_spans
 from pinui.tui.pictures import half_blocks
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import DirEntry, Preview
@@ -54,9 +54,9 @@ class JsonLines(Sequence[Line]):
 
 def show_json(value: object) -> Shown:
     """A document, pretty and in colours."""
-    text = pretty(value)
+    text = beginning(value, CAP + 1)
     lines = text[:CAP].split("\n")[:MOST_LINES]
-    return Shown(JsonLines(lines), max(map(len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
+    return Shown(JsonLines(lines), max(map(cell_len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
 
 
 def show_words(text: str, width: int) -> Shown:

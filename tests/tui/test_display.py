@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, wrapped
-from pinui.tui.json_text import json_spans, safe_for_editor
+from pinui.tui.json_text import beginning, json_spans, pretty, safe_for_editor
 from pinui.workspace.text import clean_line
 
 NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
@@ -135,3 +135,19 @@ def test_json_is_coloured_by_meaning() -> None:
 
 def test_invisible_characters_become_escapes() -> None:
     assert safe_for_editor('"a\u202e\x9b\u200b"') == '"a\\u202e\\u009b\\u200b"'
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON, st.integers(1, 200))
+def test_the_beginning_of_a_document_is_that_of_the_whole(value: object, most: int) -> None:
+    assert beginning(value, most) == pretty(value)[:most]
+
+
+def test_no_more_of_a_document_is_put_into_words_than_is_asked_for() -> None:
+    value = [*range(100), object()]  # which JSON has no words for
+    assert beginning(value, 20) == "[\n  0,\n  1,\n  2,\n  3"

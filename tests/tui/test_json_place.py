@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pinui.tui.app import Pinui
+from pinui.tui.json_text import pretty
 from pinui.tui.local_files import LARGEST_TEXT
+from pinui.tui.screens import document_actions
 from pinui.tui.screens.json import JsonScreen
+from pinui.tui.widgets import json_tree
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.pin_list import PinList
 from pinui.workspace import Query
@@ -201,6 +207,72 @@ async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
         await pilot.press("e")
         await settled(pilot)
         assert json.loads(place_of(app).editor.text) == document
+
+
+async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = {"rows": [{"id": number, "tags": ["a", "b"]} for number in range(30_000)], "n": [[1], [2]]}
+    threads: list[threading.Thread] = []
+    written, copied = list[object](), list[str]()
+
+    def walked(*arguments: Any) -> Iterator[json_tree.Row]:
+        threads.append(threading.current_thread())
+        return walk(*arguments)
+
+    def worded(value: object) -> str:
+        threads.append(threading.current_thread())
+        written.append(value)
+        return pretty(value)
+
+    walk = json_tree._walk
+    monkeypatch.setattr(json_tree, "_walk", walked)
+    monkeypatch.setattr(document_actions, "pretty", worded)
+    async with workbench() as (app, pilot):
+        monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+        cid = (await app.workspace.store(document)).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "▸ rows [30000]", "▾ n [2]", "▸ 0 [1]")
+        tree = app.screen.query_one(JsonTree)
+        await pilot.press("z")
+        await told(pilot, "too much to unfold at once")
+        await shows(pilot, "▸ rows [30000]", "▾ 0 [1]")
+        await pilot.press("z")
+        await shows(pilot, "▸ rows [30000]", "▸ n [2]")
+        await pilot.press("j", "enter")
+        await shows(pilot, "▾ rows [30000]", "▸ 0 {2}")
+        assert len(tree.rows) == 30_003
+        await pilot.press("j", "enter")
+        await shows(pilot, "▾ 0 {2}", "▸ tags [2]")
+        await pilot.press("k", "enter")
+        await shows(pilot, "▸ rows [30000]")
+        await pilot.press("enter")
+        await shows(pilot, "▾ 0 {2}")  # what was unfolded inside is so again
+        await pilot.press("y", "p")
+        await until(pilot, lambda: copied == ["$.rows"])
+        await pilot.press("e")
+        await told(pilot, "more than an editor is for")
+        assert not written, "what nobody asked for is not put into words"
+        await pilot.press("y", "j")
+        await until(pilot, lambda: len(copied) == 2)
+        assert json.loads(copied[1]) == document
+        assert threading.main_thread() not in threads
+
+
+async def test_all_of_a_small_document_is_folded_and_unfolded() -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"a": {"b": [1, {"c": 2}]}, "long": list(range(300))})).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "c: 2", "▸ long [300]")
+        await pilot.press("z")
+        await shows(pilot, "▾ long [300]", "c: 2")
+        await pilot.press("z")
+        await shows(pilot, "▸ a {1}", "▸ long [300]")
+        assert len(app.screen.query_one(JsonTree).rows) == 3
+        await pilot.press("z")
+        await shows(pilot, "▾ long [300]", "c: 2")
 
 
 async def test_a_wrong_address_is_told_where_the_document_would_be() -> None:

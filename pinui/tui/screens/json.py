@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from textual import events, on
@@ -21,17 +20,17 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import count, short_cid
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
-from pinui.tui.json_text import pretty, safe_for_editor
-from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file, write_whole
+from pinui.tui.json_text import beginning, safe_for_editor
+from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, text_of_file
 from pinui.tui.outside import run_outside
-from pinui.tui.place import PlaceScreen, Unsaved
+from pinui.tui.place import Unsaved
 from pinui.tui.preview import show_json
-from pinui.tui.screens.confirm import overwrite_question, replace_text_question
-from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu
+from pinui.tui.screens.confirm import replace_text_question
+from pinui.tui.screens.document_actions import DocumentActions
+from pinui.tui.screens.prompt import CheckedPrompt
 from pinui.tui.widgets.editor import JsonEditor
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
-from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.json_tree import JsonTree, first_folds
+from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import WorkspaceError
 
@@ -73,7 +72,7 @@ class DocumentText(LineView):
     BINDINGS = bindings("document")
 
 
-class JsonScreen(PlaceScreen):
+class JsonScreen(DocumentActions):
     """Store and Retrieve."""
 
     PLACE = "json"
@@ -84,8 +83,6 @@ class JsonScreen(PlaceScreen):
         super().__init__()
         self.valid: object = None
         self.is_valid = False
-        self.retrieved: Any = None
-        self.address = ""
         self.stored = ""
         self._pause: Timer | None = None
         self._kept = ""
@@ -198,10 +195,10 @@ class JsonScreen(PlaceScreen):
         return self.unsaved is None or await self.ask(replace_text_question()) is True
 
     def _edit(self, text: str, *, kept: bool) -> None:
+        text = safe_for_editor(text)
         if len(text) > LARGEST_TEXT:
-            self.pinui.tell(TOO_LARGE, warning=True)
-            return
-        self.editor.load_text(safe_for_editor(text))
+            raise WorkspaceError(TOO_LARGE)
+        self.editor.load_text(text)
         if kept:
             self._kept = self.editor.text
         self.show_pane("#store")
@@ -258,7 +255,7 @@ class JsonScreen(PlaceScreen):
             return
         took = (time.perf_counter() - began) * 1000
         self.address, self.retrieved = address, value
-        tree.show_value(value, await asyncio.to_thread(first_folds, value))
+        await tree.show_value(value)
         shown = await asyncio.to_thread(show_json, value)
         self.query_one("#document-text", LineView).show_lines(shown.lines, widest=shown.widest)
         self._title_document()
@@ -267,15 +264,6 @@ class JsonScreen(PlaceScreen):
         fact = f"{took:.0f} ms from {host}"
         pane_title(self.query_one("#retrieve"), "Retrieve", f"{mark} {word} · {fact}" if mark else fact)
         self.show_pane("#document-text" if self.has_class("-text") else "#document")
-
-    @on(ItemList.Chosen, "#document")
-    def action_fold(self) -> None:
-        """Fold or unfold."""
-        self.query_one(JsonTree).toggle()
-
-    def action_fold_all(self) -> None:
-        """Everything at once."""
-        self.query_one(JsonTree).toggle_all()
 
     def action_toggle_text(self) -> None:
         """Tree or text."""
@@ -304,44 +292,13 @@ class JsonScreen(PlaceScreen):
         """The document in the shape that is shown."""
         super().show_pane("#document-text" if pane == "#document" and self.has_class("-text") else pane)
 
-    def action_copy(self) -> None:
-        """A value, a path, the document or the CID."""
-        self.ask_on(self._copy, "copy")
-
-    async def _copy(self) -> None:
-        row = self.query_one(JsonTree).current
-        if row is None:
-            return
-        value = row.value if isinstance(row.value, str) else pretty(row.value)
-        choices = [
-            Choice("y", "value", value[:200]),
-            Choice("p", "path", row.path),
-            Choice("j", "document", "all of it, as JSON"),
-            Choice("c", "CID", self.address),
-        ]
-        chosen = await self.ask(Menu("Copy", choices, "the original, uncut"))
-        texts = {"y": value, "p": row.path, "j": pretty(self.retrieved), "c": self.address}
-        names = {"y": "The value", "p": "The path", "j": "The document", "c": "The CID"}
-        if chosen:
-            self.pinui.copy(texts[chosen], names[chosen])
-
-    def action_save(self) -> None:
-        """Write the document to a file."""
-        self.ask_on(self._save, "save")
-
-    async def _save(self) -> None:
-        path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"), more=True)
-        if path is None:
-            return
-        if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
-            return
-        await asyncio.to_thread(write_whole, path, pretty(self.retrieved) + "\n")
-        self.pinui.tell(f"Saved as {path}.")
-
     def action_edit_as_new(self) -> None:
         """The document goes into the editor."""
         self.ask_on(self._edit_as_new, "edit")
 
     async def _edit_as_new(self) -> None:
+        text = await asyncio.to_thread(beginning, self.retrieved, LARGEST_TEXT + 1)
+        if len(text) > LARGEST_TEXT:
+            raise WorkspaceError(TOO_LARGE)
         if await self._may_replace():
-            self._edit(pretty(self.retrieved), kept=True)
+            self._edit(text, kept=True)

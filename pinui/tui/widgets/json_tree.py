@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from pinui.tui.commands import bindings
@@ -16,6 +18,9 @@ __all__ = ["JsonTree", "Row", "first_folds"]
 OPEN_AT_FIRST = 200
 """Containers with more members than this are folded at first."""
 MANY = 5_000
+"""A document with more rows than this is folded below its second level at first."""
+MOST = 20_000
+"""Rows that "unfold all" makes, apart from those of the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +47,22 @@ class JsonTree(ItemList):
         super().__init__(id="document", classes="pane")
         self.rows: list[Row] = []
         self.folded: set[str] = set()
+        self.opened: set[str] = set()
         self.value: Any = None
         self.notes: list[Line] = []
 
-    def show_value(self, value: Any, folded: set[str]) -> None:
-        """Show another document, with these parts folded."""
-        self.value, self.folded = value, folded
-        self._rebuild()
-        self.cursor = 0
-        self.scroll_to(0, 0, animate=False)
+    async def show_value(self, value: Any) -> None:
+        """Show another document, with what is long folded."""
+        self.value = value
+        folded = await asyncio.to_thread(first_folds, value)
+        self.opened = {"$"}
+        if await self._fold(value, folded):
+            self.cursor = 0
+            self.scroll_to(0, 0, animate=False)
 
     def show_notes(self, notes: list[Line]) -> None:
         """Show words instead of a document."""
-        self.notes, self.rows = notes, []
+        self.notes, self.rows, self.value = notes, [], None
         self.item_count = 0
         self.refresh()
 
@@ -63,24 +71,42 @@ class JsonTree(ItemList):
         """The row under the cursor."""
         return self.rows[self.cursor] if self.rows else None
 
-    def toggle(self) -> None:
+    async def toggle(self) -> None:
         """Fold or unfold the row under the cursor."""
-        row = self.current
-        if row is not None and row.members:
-            self.folded ^= {row.path}
-            self._rebuild()
+        row, value, folded = self.current, self.value, self.folded
+        if row is None or not row.members:
+            return
+        if row.path not in folded:
+            await self._fold(value, folded | {row.path})
+            return
+        inside: set[str] = set()
+        if row.path not in self.opened:
+            self.opened.add(row.path)
+            inside = await asyncio.to_thread(lambda: folds_inside(row, is_large(value)))
+        await self._fold(value, (folded - {row.path}) | inside)
 
-    def toggle_all(self) -> None:
-        """Fold everything below the top, or unfold it."""
-        self.folded = (
-            set() if self.folded else {row.path for row in _walk(self.value, set()) if row.depth and row.members}
-        )
-        self._rebuild()
+    async def toggle_all(self) -> bool:
+        """Fold everything below the top, or unfold it; False if some parts are too long for that and stay folded."""
+        if not self.rows:
+            return True
+        value, folded = self.value, self.folded
+        unfolded = await asyncio.to_thread(fewest_folds, value)
+        if folded == unfolded:
+            folded = folded | {row.path for row in self.rows if row.depth and row.members}
+        else:
+            folded = unfolded
+        await self._fold(value, folded)
+        return not unfolded or folded != unfolded
 
-    def _rebuild(self) -> None:
-        self.rows = list(_walk(self.value, self.folded))
-        self.item_count = len(self.rows)
+    async def _fold(self, value: Any, folded: set[str]) -> bool:
+        """Show the rows that are left when these parts are folded, unless another document has come meanwhile."""
+        rows = await asyncio.to_thread(lambda: list(_walk(Row(0, None, value, "$"), folded)))
+        if value is not self.value:
+            return False
+        self.folded, self.rows = folded, rows
+        self.item_count = len(rows)
         self.measure()
+        return True
 
     def nothing(self, width: int) -> list[Line]:
         """What stands there before a document does."""
@@ -93,7 +119,7 @@ class JsonTree(ItemList):
         sign = ("▸ " if row.path in self.folded else "▾ ") if row.members else "  "
         spans = [("▌" if here else " ", "primary"), ("  " * row.depth + sign, "muted")]
         if isinstance(row.key, str):
-            spans += [(row.key, "primary"), (": " if not row.members else " ", "muted")]
+            spans += [(row.key[:2000], "primary"), (": " if not row.members else " ", "muted")]
         elif row.key is not None:
             spans.append((f"{row.key} ", "muted"))
         value = row.value
@@ -118,16 +144,39 @@ class JsonTree(ItemList):
 
 def first_folds(value: Any) -> set[str]:
     """What is folded at first: long parts, and in a large document everything below the second level."""
-    rows = list(_walk(value, set()))
-    deepest = 1 if len(rows) > MANY else 1_000_000
-    return {
-        row.path for row in rows if row.depth and row.members and (row.members > OPEN_AT_FIRST or row.depth > deepest)
-    }
+    return folds_inside(Row(0, None, value, "$"), is_large(value), deepest=1)
 
 
-def _walk(value: Any, folded: set[str]) -> Iterator[Row]:
+def is_large(value: Any) -> bool:
+    """Whether the document has more rows than anybody would scroll through."""
+    return sum(1 for _ in islice(_walk(Row(0, None, value, "$"), set()), MANY + 1)) > MANY
+
+
+def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[str]:
+    """What is folded when a part is unfolded for the first time: the same, seen from there."""
+    folded: set[str] = set()
+    for row in _walk(top, folded):  # which looks at `folded` before it goes into a row
+        depth = row.depth - top.depth
+        if depth and row.members and (row.members > OPEN_AT_FIRST or (large and depth > deepest)):
+            folded.add(row.path)
+    return folded
+
+
+def fewest_folds(value: Any) -> set[str]:
+    """What stays folded when everything is unfolded: parts that would make it more than `MOST` rows."""
+    folded: set[str] = set()
+    rows = 1
+    for row in _walk(Row(0, None, value, "$"), folded):
+        if row.depth and row.members and rows + row.members > MOST:
+            folded.add(row.path)
+        else:
+            rows += row.members
+    return folded
+
+
+def _walk(top: Row, folded: set[str]) -> Iterator[Row]:
     """Visible rows in order; a stack and not recursion, since documents may be deep."""
-    stack = [Row(0, None, value, "$")]
+    stack = [top]
     while stack:
         row = stack.pop()
         yield row
