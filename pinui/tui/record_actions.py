@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -75,10 +74,9 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
         return {}
     once = {entry.cid: entry for entry in pinned}
     sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
-    titles = await asyncio.to_thread(lambda: [title_of(entry) for entry in pinned])
     if screen.pinui.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
-    if not await screen.ask(revoke_question(pinned, titles, max(0, sharing))):
+    if not await screen.ask(revoke_question(pinned, [title_of(entry) for entry in pinned], max(0, sharing))):
         return {}
     failed, already = await _revoke_each(service, screen, once)
     done = len(once) - len(failed)
