@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["copied"]
 
+PATIENCE = 3.0
+"""Seconds that a program of the system may take to copy."""
+
 
 def _program() -> list[str] | None:
     """The system's own way to copy, if there is one that can work here."""
@@ -31,6 +34,7 @@ def _program() -> list[str] | None:
 async def copied(app: Pinui, text: str, what: str) -> None:
     """Copy natively too, and say what happened. The terminal never tells whether it obeyed."""
     command = _program()
+    process = None
     if command is not None:
         try:
             process = await asyncio.create_subprocess_exec(
@@ -39,9 +43,13 @@ async def copied(app: Pinui, text: str, what: str) -> None:
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
             )
-            await asyncio.wait_for(process.communicate(text.encode()), 3)
+            await asyncio.wait_for(process.communicate(text.encode()), PATIENCE)
         except (OSError, TimeoutError):
             command = None
         else:
             command = command if process.returncode == 0 else None
+        finally:
+            if process is not None and process.returncode is None:  # it hangs, or the next copy took its place
+                process.kill()
+                await process.wait()
     app.tell(f"{what} is in the clipboard." if command else f"{what} was given to the terminal's clipboard.")

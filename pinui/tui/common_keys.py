@@ -6,6 +6,8 @@ from pinui.tui.command import Group, here, quiet
 
 __all__ = ["COMMON_KEYS"]
 
+SELECTED = "Copy the text that is selected with the mouse"
+
 COMMON_KEYS: dict[str, Group] = {
     "welcome": Group(
         "Welcome",
@@ -21,7 +23,15 @@ COMMON_KEYS: dict[str, Group] = {
             here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
             here("wizard.field", "tab", "screen.next_field", "next field", "Go to the next field of the step"),
             quiet("wizard.before", "shift+tab", "screen.previous_field", "field before", "Go to the field before"),
+            quiet("wizard.help", "f1", "app.help", "help", "Explain this step, with its keys"),
             here("wizard.page", "f2", "screen.token_page", "get a token", "Open the page where tokens are made"),
+        ),
+    ),
+    "services": Group(
+        "Setting up a service: Which one",
+        tuple(
+            quiet(f"services.{index + 1}", f"{index + 1}", f"screen.pick({index})", name, f"Choose {name}")
+            for index, name in enumerate(("Pinata", "another service", "the local node"))
         ),
     ),
     "filter": Group(
@@ -66,9 +76,15 @@ COMMON_KEYS: dict[str, Group] = {
         "Dialogs",
         (
             here("dialog.close", "escape", "screen.cancel", "cancel", "Close the dialog, change nothing"),
-            quiet("dialog.left", "left,h", "app.focus_previous", "button before", "The button before"),
-            quiet("dialog.right", "right,l", "app.focus_next", "next button", "The next button"),
+            quiet("dialog.left", "left,h,shift+tab", "app.focus_previous", "button before", "The button before"),
+            quiet("dialog.right", "right,l,tab", "app.focus_next", "next button", "The next button"),
+            quiet("dialog.help", "f1", "app.help", "help", "Explain this dialog, with its keys"),
+            quiet("dialog.copy", "ctrl+c,super+c", "screen.copy_text", "copy selected", SELECTED),
         ),
+    ),
+    "button": Group(
+        "Buttons",
+        (quiet("button.press", "enter", "press", "press", "Press the button that has the focus"),),
     ),
     "field": Group(
         "Fields",
@@ -113,6 +129,7 @@ COMMON_KEYS: dict[str, Group] = {
         (
             quiet("places.next", "tab", "screen.next_pane", "next pane", "Go to the next pane"),
             quiet("places.previous", "shift+tab", "screen.previous_pane", "pane before", "Go to the pane before"),
+            quiet("places.copy", "ctrl+c,super+c", "screen.copy_text", "copy selected", SELECTED),
         ),
     ),
 }

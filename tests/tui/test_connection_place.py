@@ -10,10 +10,13 @@ import pytest
 from textual.pilot import Pilot
 
 from pinui.node import Node
+from pinui.sdk.errors import ProviderError
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
 from pinui.tui.screens.wizard import Wizard
-from pinui.workspace import Profile
+from pinui.tui.screens.wizard_words import answer_words
+from pinui.tui.widgets.fields import Field
+from pinui.workspace import Profile, TestResult
 from pinui.workspace.keyring_store import KeyringTrouble
 from pinui.workspace.profiles import BUILT_IN
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
@@ -362,3 +365,73 @@ async def test_the_embedded_node_has_nothing_to_edit() -> None:
         await pilot.press("5", "e", "r", "delete")
         await settled(pilot)
         await shows(pilot, "Profiles", "embedded node")
+
+
+async def test_the_smallest_terminal_shows_every_step_and_all_that_is_wrong() -> None:
+    async with workbench(size=(60, 16)) as (_app, pilot):
+        await to_the_name(pilot)
+        await shows(pilot, "○ Done", "The token is sent there")
+        await paste(pilot, "local/studio")
+        await pilot.press("enter")
+        await shows(pilot, "✗ A profile cannot be called", "beginning with a letter or digit.", "○ Done")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "studio")
+        await pilot.press("enter")
+        await paste(pilot, "http://pins.example.com")
+        await pilot.press("enter")
+        await shows(pilot, "✗ API address must start", "this machine alone): 'http://pins.example.com'.")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "http://127.0.0.1:9")
+        await pilot.press("enter")
+        await shows(pilot, "never to a file.", "unpin.", "○ Done")
+        await pilot.press("enter")
+        await shows(pilot, "✗ Paste the token first.")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "its key is optional.")
+        await pilot.press("ctrl+u", "enter")
+        await shows(pilot, "✗ Gateway address must be")
+        await pilot.press("escape", "enter")
+        await shows(pilot, "its key is optional.")
+        await pilot.resize_terminal(80, 24)
+        await shows(pilot, "○ Test ── ○ Done")
+
+
+async def test_enter_never_saves_on_the_strength_of_an_earlier_test(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        wizard = app.screen
+        assert isinstance(wizard, Wizard)
+        wizard.query_one("#token", Field).value = "another-token-untested"
+        wizard._ask()
+        await wizard.action_next()  # before the question has even been put
+        await shows(pilot, "The service does not know this token.")
+        assert wizard.page == "test"
+        assert "studio" not in [profile.name for profile in app.workspace.profiles.list()]
+
+
+async def test_settings_that_cannot_be_read_are_told_in_the_wizard() -> None:
+    async with workbench() as (app, pilot):
+        await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway")
+        app.workspace.paths.config.write_text("this is [ not toml")
+        await pilot.press("enter", "enter")
+        await shows(pilot, "cannot be used: line 1", "Nothing is saved.")
+
+
+def test_a_service_that_answers_with_pages_leaves_room_for_what_to_do() -> None:
+    long = ProviderError("HTTP error 500", status=500, details="trouble " * 3000)
+    words = answer_words(TestResult(False, 1.0, long)).plain
+    assert len(words) < 500
+    assert words.startswith("✗ trouble trouble")
+    assert "Try again later." in words

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pinui.tui.commands import GROUPS, bindings, key_table
+from pinui.tui.screens.dialog import Dialog
+from tests.tui.pilots import shows, until, workbench
 
 README = Path(__file__).parents[2] / "README.md"
 BEGIN, END = "<!-- keys -->\n", "<!-- /keys -->"
@@ -29,6 +31,27 @@ def test_no_letter_or_digit_wins_over_a_field() -> None:
     for name in GROUPS:
         for binding in bindings(name):
             assert not binding.priority, binding  # type: ignore[union-attr]
+
+
+async def test_every_key_that_acts_has_an_id_and_words_in_every_place_and_dialog() -> None:
+    """What edits text in a field is Textual's own and as everywhere; all else is ours to name."""
+    async with workbench() as (app, pilot):
+        await app.workspace.store({"city": "Oslo"})
+        await app.workspace.send("alice", "hello")
+        await shows(pilot, "Oslo")
+        dialogs = ("y", "x", "question_mark", "a")
+        for key in ("1", *dialogs[:3], "enter", "2", "tab", "3", "4", "tab", "5", "tab", "a"):
+            await pilot.press(key)
+            await until(pilot, lambda dialog=key in dialogs: isinstance(app.screen, Dialog) == dialog)
+            await pilot.pause()
+            nameless = [
+                (pressed, binding.action)
+                for pressed, (_node, binding, _enabled, _tooltip) in app.screen.active_bindings.items()
+                if not binding.id or not binding.tooltip
+            ]
+            assert nameless == [], (key, app.focused)
+            if isinstance(app.screen, Dialog):
+                await pilot.press("escape")
 
 
 def test_the_readme_has_the_key_table_of_the_registry() -> None:

@@ -375,3 +375,27 @@ async def settled_but_for_the_question(app: Pinui, pilot: Pilot[None]) -> None:
     """One of the two waits for its answer; the other has given up."""
     asking = [worker for worker in app.workers if worker.name == "revoke"]
     await until(pilot, lambda: sum(worker.is_finished for worker in asking) == 1, "the other question given up")
+
+
+async def test_a_click_chooses_an_entry_of_a_folder_and_a_second_goes_into_it(tmp_path: Path) -> None:
+    trip = tmp_path / "trip"
+    trip.mkdir()
+    for name in ("first.txt", "second.txt", "third.txt"):
+        (trip / name).write_text(f"the words of {name}")
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(trip)
+        await shows(pilot, "third.txt")
+
+        async def click(name: str) -> None:
+            lines = text_of(app).splitlines()
+            row = next(number for number, line in enumerate(lines) if name in line)
+            await pilot.click(offset=(lines[row].index(name), row))
+
+        detail = pins_of(app).detail
+        await click("third.txt")
+        await until(pilot, lambda: detail.chosen == 2)
+        assert detail.trail == []
+        await click("CID")
+        assert detail.chosen == 2, "a fact is no entry"
+        await click("third.txt")
+        await shows(pilot, "the words of third.txt")

@@ -121,6 +121,31 @@ async def test_help_explains_what_has_the_focus() -> None:
         await shows(pilot, "Write or load a JSON document", "F5")
 
 
+async def test_f1_explains_dialogs_too() -> None:
+    async with workbench(size=(100, 40)) as (app, pilot):
+        await app.workspace.store({"city": "Oslo"})
+        await shows(pilot, "Oslo")
+        for keys, words in (
+            ("x", ("A question", "Something is about to change", "Press the button")),
+            ("y", ("A menu", "Choose CID", "Close the dialog")),
+            ("n", ("A line to fill in", "Take this text")),
+        ):
+            await pilot.press(keys)
+            await until(pilot, lambda: len(app.screen_stack) == 2)
+            await pilot.press("f1")
+            await shows(pilot, *words)
+            await pilot.press("escape")
+            await until(pilot, lambda: len(app.screen_stack) == 2)
+            await pilot.press("escape")
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1", "f1")
+        await shows(pilot, "Five steps", "Open the page where tokens are made")
+        await pilot.press("escape")
+        await shows(pilot, "Paste the API token")
+
+
 async def test_a_theme_is_remembered() -> None:
     async with workbench() as (app, pilot):
         app.theme = "pinui-light"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,20 @@ async def test_a_copy_goes_to_the_system_too(tmp_path: Path, monkeypatch: pytest
         program.write_text("#!/bin/sh\nexit 1\n")
         app.copy("a CID", "The CID")
         await told(pilot, "The CID was given to the terminal's clipboard.")
+
+
+async def test_a_program_that_hangs_over_a_copy_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "xclip"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("DISPLAY", ":7")
+    monkeypatch.setattr("pinui.tui.clipboard.PATIENCE", 0.5)
+    async with workbench() as (app, pilot):
+        app.copy("a CID", "The CID")
+        await told(pilot, "The CID was given to the terminal's clipboard.")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 async def test_the_palette_goes_to_a_recent_pin() -> None:

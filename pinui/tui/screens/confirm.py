@@ -43,19 +43,23 @@ class Confirm(Dialog[bool]):
         self, title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]] = ()
     ) -> None:
         super().__init__()
-        self.texts = title, question, consequence, yes
+        self.heading, self.question, self.consequence, self.yes = title, question, consequence, yes
         self.rows = rows
+
+    @property
+    def letter(self) -> str:
+        """The capital that says yes."""
+        return self.yes[0]
 
     def compose(self) -> ComposeResult:
         """The box."""
-        title, question, consequence, yes = self.texts
-        with Vertical(classes="dialog") as box:
-            box.border_title = title
-            yield say(question, "question")
+        with Vertical(classes="dialog", id="question") as box:
+            box.border_title = self.heading
+            yield say(self.question, "question")
             if self.rows:
                 yield LineView(id="rows")
-            yield say(consequence)
-            yield buttons(("no", "Cancel", ""), ("yes", f"{yes} ({yes[0]})", "danger"))
+            yield say(self.consequence)
+            yield buttons(("no", "Cancel", ""), ("yes", f"{self.yes} ({self.letter})", "danger"))
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -79,7 +83,7 @@ class Confirm(Dialog[bool]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only the letter that the button names."""
         if action == "yes":
-            return parameters == (self.texts[3][0],)
+            return parameters == (self.letter,)
         return super().check_action(action, parameters)
 
     def action_yes(self, _letter: str) -> None:

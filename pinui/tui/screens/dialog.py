@@ -19,7 +19,7 @@ __all__ = ["Dialog", "buttons", "say"]
 Answer = TypeVar("Answer")
 
 
-class Dialog(KeepsFocus[Answer], ModalScreen[Answer]):
+class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
     """A question. Esc is always the harmless answer."""
 
     BINDINGS = bindings("dialog")
@@ -39,9 +39,16 @@ def say(text: str, classes: str = "say") -> Static:
     return Static(Content(clean(text)), classes=classes, markup=False)
 
 
+class DialogButton(Button, inherit_bindings=False):
+    """A button whose key is in the registry, too."""
+
+    BINDINGS = bindings("button")
+
+
 def buttons(*choices: tuple[str, str, str]) -> Horizontal:
     """A row of buttons: id, label, classes."""
     made = [
-        Button(cast("str", Content(clean_line(label))), id=name, classes=classes) for name, label, classes in choices
+        DialogButton(cast("str", Content(clean_line(label))), id=name, classes=classes)
+        for name, label, classes in choices
     ]
     return Horizontal(*made, classes="buttons")

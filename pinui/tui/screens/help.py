@@ -55,6 +55,18 @@ ABOUT = {
         "The services you can pin to. Tokens live in the keyring of your system, or in memory for this run; they are "
         "never shown. Nothing is tested behind your back: t asks now.",
     ),
+    "wizard": (
+        "Setting up a service",
+        "Five steps: which service, its token, the gateway, a test, and the end. Nothing is saved until you have seen "
+        "the test. The token goes to the keyring of your system where there is one, otherwise it is kept for this run.",
+    ),
+    "question": (
+        "A question",
+        "Something is about to change that can't be taken back from here. Esc and Cancel change nothing; the capital "
+        "letter in the button says yes, and so does enter on that button.",
+    ),
+    "choices": ("A menu", "Take a line by its letter, or with ↑ ↓ and enter, or by two clicks. Esc takes none."),
+    "prompt": ("A line to fill in", "Enter takes what is in the line, esc leaves everything as it was."),
     "facts": ("Connection", "What is known about this profile."),
 }
 
@@ -66,7 +78,7 @@ class HelpScreen(Dialog[None]):
 
     def __init__(self, title: str, text: str, keys: Sequence[tuple[str, str]]) -> None:
         super().__init__()
-        self.texts = title, text, keys
+        self.heading, self.text, self.keys = title, text, keys
 
     @classmethod
     def about(cls, screen: Screen[object]) -> HelpScreen:
@@ -77,7 +89,8 @@ class HelpScreen(Dialog[None]):
             if text and binding.id:
                 keys.setdefault(binding.id, ([], text))[0].append(key_name(key))
         # What is special here comes first, then moving about, then what works everywhere.
-        general = [command.id for name in ("list", "text", "places", "app") for command in GROUPS[name].commands]
+        groups = ("list", "text", "places", "dialog", "app")
+        general = [command.id for name in groups for command in GROUPS[name].commands]
         order = sorted(keys, key=lambda name: general.index(name) if name in general else -1)
         nodes = screen.focused.ancestors_with_self if screen.focused else []
         found = next((ABOUT[node.id] for node in nodes if node.id in ABOUT), ("Help", "The keys that work here:"))
@@ -86,7 +99,7 @@ class HelpScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The box."""
         with Vertical(classes="dialog", id="help-box") as box:
-            box.border_title = self.texts[0]
+            box.border_title = self.heading
             yield LineView(id="help")
         yield KeyBar()
 
@@ -101,11 +114,10 @@ class HelpScreen(Dialog[None]):
     def _fill(self) -> None:
         view = self.query_one("#help", LineView)
         width = view.content_width
-        _, text, keys = self.texts
-        lines: list[Line] = [[(line, "text")] for line in wrapped(text, width)]
+        lines: list[Line] = [[(line, "text")] for line in wrapped(self.text, width)]
         lines.append([])
         column = 22
-        for names, what in keys:
+        for names, what in self.keys:
             for number, line in enumerate(wrapped(what, width - column - 1)):
                 lines.append([((names if number == 0 else "").ljust(column), "bold primary"), (line, "second")])
         view.styles.height = min(len(lines), max(5, app_of(self).size.height - 6))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingsMap
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -171,19 +172,28 @@ class Menu(Dialog[str]):
 
     def __init__(self, title: str, choices: Sequence[Choice], hint: str = "") -> None:
         super().__init__()
-        self.texts = title, hint
+        self.heading, self.hint = title, hint
         self.choices = choices
-        for choice in choices:
-            self._bindings.bind(choice.key, f"choose('{choice.key}')", choice.name, show=False)
+        letters = [
+            Binding(
+                choice.key,
+                f"choose('{choice.key}')",
+                choice.name,
+                show=False,
+                tooltip=f"Choose {choice.name}",
+                id=f"menu.{choice.key}",
+            )
+            for choice in choices
+        ]
+        self._bindings = BindingsMap.merge([self._bindings, BindingsMap(letters)])
 
     def compose(self) -> ComposeResult:
         """The box."""
-        title, hint = self.texts
-        with Vertical(classes="dialog") as box:
-            box.border_title = title
+        with Vertical(classes="dialog", id="choices") as box:
+            box.border_title = self.heading
             yield MenuList(self.choices)
-            if hint:
-                box.border_subtitle = hint
+            if self.hint:
+                box.border_subtitle = self.hint
         yield KeyBar()
 
     def action_choose(self, key: str) -> None:

@@ -18,7 +18,17 @@ from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.screens.dialog import Dialog, say
 from pinui.tui.screens.wizard_parts import SERVICES, ServiceList, TokenField, WaitPane, WizardField, boxed
-from pinui.tui.screens.wizard_words import PAGES, STEPS, TOKEN_GOES, TOKEN_PAGE, advice, own_words, token_verdict
+from pinui.tui.screens.wizard_words import (
+    HIGH,
+    PAGES,
+    ROOMY,
+    TOKEN_GOES,
+    TOKEN_PAGE,
+    address_trouble,
+    answer_words,
+    steps_line,
+    token_verdict,
+)
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
@@ -43,10 +53,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.service = "pinata"
         self.tested: TestResult | None = None
         self._proposed = ""
+        self.saved_as = ""
         self._asking: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
-        for index, choice in enumerate(SERVICES):
-            self._bindings.bind(choice.key, f"pick({index})", choice.name, show=False)
 
     @property
     def pinui(self) -> Pinui:
@@ -93,20 +102,22 @@ class Wizard(Dialog[str], inherit_bindings=False):
         """Show a page and put the focus where its work is."""
         self.page = page
         self._complain("")
-        step = PAGES[page].step
         for other in PAGES:
             self.query_one(f"#page-{other}").display = other == page
-        parts: list[tuple[str, str] | str] = []
-        for index, name in enumerate(STEPS):
-            if index:
-                parts.append((" ── ", "$success" if index <= step else "$faint"))
-            style = "$success" if index < step else "bold $primary" if index == step else "$faint"
-            parts.append((f"{'●' if index <= step else '○'} {name}", style))
-        self.query_one("#steps", Static).update(Content.assemble(*parts))
+        self._draw_steps()
         self.query_one("#wizard").border_subtitle = PAGES[page].keys
         self.query_one(".pinata").display = self.service == "pinata"
         focus_now(self.query_one(f"#{PAGES[page].focus}"))
         self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        """A small terminal has room for all the steps and for what is wrong, too: the air goes first."""
+        self.set_class(self.pinui.size.height < HIGH, "-low")
+        self._draw_steps()
+
+    def _draw_steps(self) -> None:
+        line = self.query_one("#steps", Static)
+        line.update(steps_line(PAGES[self.page].step, narrow=self.pinui.size.width < ROOMY))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """F2 helps on one page only, and tab needs a second field."""
@@ -176,11 +187,11 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.turn_to("token" if self.service == "pinata" else "address")
 
     async def _leave_address(self) -> None:
-        if trouble := self._name_trouble():
+        if trouble := await self._name_trouble():
             self._complain(trouble, "name")
         elif self.query_one("#name").has_focus:
             focus_now(self.query_one("#api"))
-        elif trouble := _address_trouble(self.text("api"), "API address"):
+        elif trouble := address_trouble(self.text("api"), "API address"):
             self._complain(trouble, "api")
         else:
             gateway = self.query_one("#gateway", Field)
@@ -195,7 +206,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain("Paste the token first.", "token")
 
     async def _leave_gateway(self) -> None:
-        if trouble := _address_trouble(self.text("gateway"), "gateway address"):
+        if trouble := address_trouble(self.text("gateway"), "gateway address"):
             self._complain(trouble, "gateway")
         elif self.query_one("#gateway").has_focus:
             focus_now(self.query_one("#key"))
@@ -212,7 +223,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._ask()
 
     async def _leave_done(self) -> None:
-        name = self.draft().name
+        name = self.saved_as
         if self.tested is not None:
             self.pinui.remember_test(name, self.tested)
         if self.pinui.workspace.profile.name != name:
@@ -226,11 +237,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
         line = self.query_one("#trouble", Static)
         line.update(Content(f"✗ {clean_line(words)}"))
         line.display = bool(words)
+        self.set_class(bool(words), "-wrong")
         self._refused = (field, self.text(field) if field else "")
         if field and go:
             focus_now(self.query_one(f"#{field}"))
 
-    def _name_trouble(self) -> str:
+    async def _name_trouble(self) -> str:
         from pinui.workspace.profiles import check_name
 
         typed = self.text("name")
@@ -238,7 +250,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             return "Give it a name first."
         try:
             name = check_name(typed)
-            taken = [profile.name for profile in self.pinui.workspace.profiles.list()]
+            taken = [profile.name for profile in await asyncio.to_thread(self.pinui.workspace.profiles.list)]
         except Exception as error:  # noqa: BLE001  what is wrong with the typed text is told, and can be mended
             return sentence(error)
         return f"There is a profile {name} already; choose another name." if name in taken else ""
@@ -251,9 +263,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain("")
 
     @on(Input.Blurred, "#name")
-    def _name_left(self) -> None:
+    async def _name_left(self) -> None:
         # By tab or a click: the name is judged now, yet nobody is held in the field.
-        if self.page == "address" and self.text("name") and (trouble := self._name_trouble()):
+        trouble = await self._name_trouble() if self.page == "address" and self.text("name") else ""
+        if trouble and self.page == "address":  # still
             self._complain(trouble, "name", go=False)
 
     # -- work ---------------------------------------------------------------------------------------------------
@@ -265,7 +278,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
         return Secret(tidy(self.query_one("#token", Field).value))
 
-    def draft(self) -> Profile:
+    async def draft(self) -> Profile:
         """The profile as it would be saved."""
         from dataclasses import replace
 
@@ -273,7 +286,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
         gateway, has_key = self.text("gateway").rstrip("/"), bool(self.text("key"))
         if self.service == "pinata":
-            return replace(self.pinui.workspace.profiles.get("pinata"), gateway_url=gateway, gateway_key=has_key)
+            known = await asyncio.to_thread(self.pinui.workspace.profiles.get, "pinata")
+            return replace(known, gateway_url=gateway, gateway_key=has_key)
         return Profile(self.text("name"), "custom", self.text("api").rstrip("/"), gateway, gateway_key=has_key)
 
     @on(Input.Changed, "#token")
@@ -282,37 +296,28 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one("#verdict", Static).update(Content.styled(words, style))
 
     def _ask(self) -> None:
+        self.tested = None  # at once: an answer to what was asked before must not let enter save this
+        self.query_one("#testing", Static).update(Content("Asking the service …"))
         self._asking = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
     async def _test(self) -> None:
-        pane = self.query_one("#testing", Static)
-        self.tested = None
-        pane.update(Content("Asking the service …"))
-        result = await self.pinui.workspace.test(self.draft(), self.secret())
-        self.tested = result
-        if result.ok:
-            note = "enter saves the profile and the token."
-            parts = [
-                ("✓ The service accepts the token", "bold $success"),
-                f"  {result.milliseconds:.0f} ms\n\n",
-                (note, "$muted"),
-            ]
+        from pinui.workspace import TestResult
+
+        try:
+            draft = await self.draft()
+        except Exception as error:  # noqa: BLE001  settings that can't be read are told like a test that failed
+            result = TestResult(False, 0.0, error)
         else:
-            error = result.error or ValueError("There was no answer.")
-            words, todo = clean(own_words(error)), clean(advice(error))
-            parts = [
-                ("✗ ", "bold $error"),
-                (words, "bold $strong"),
-                f"\n\n{todo}\n\n",
-                ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
-            ]
-        pane.update(Content.assemble(*parts))
+            result = await self.pinui.workspace.test(draft, self.secret())
+        self.tested = result
+        self.query_one("#testing", Static).update(answer_words(result))
 
     async def _save(self) -> None:
         from pinui.sdk.secret import Secret
 
-        workspace, draft = self.pinui.workspace, self.draft()
+        workspace = self.pinui.workspace
         try:
+            draft = await self.draft()
             await asyncio.to_thread(workspace.profiles.save, draft)
             kept = await workspace.credentials.save(draft.name, self.secret())
             if draft.gateway_key:
@@ -332,15 +337,6 @@ class Wizard(Dialog[str], inherit_bindings=False):
             f"\n\n{clean(where)}\n\n",
             ("enter begins to use it.", "$muted"),
         ]
+        self.saved_as = draft.name
         self.query_one("#done", Static).update(Content.assemble(*parts))
         self.turn_to("done")
-
-
-def _address_trouble(url: str, what: str) -> str:
-    from pinui.workspace.profiles import check_url
-
-    try:
-        check_url(url, what=what)
-    except Exception as error:  # noqa: BLE001  as with the name
-        return sentence(error)
-    return ""

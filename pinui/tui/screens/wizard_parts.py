@@ -38,7 +38,7 @@ class TokenField(WizardField):
 class ServiceList(MenuList, inherit_bindings=False):
     """Which service."""
 
-    BINDINGS = bindings("list", "wizard")
+    BINDINGS = bindings("list", "wizard", "services")
 
 
 class WaitPane(Static, can_focus=True):

@@ -5,16 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+
 from pinui.tui.display import count, day
+from pinui.tui.errors import sentence
 from pinui.workspace.sentences import sentence_for
+from pinui.workspace.text import clean, clean_line
 
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
+    from pinui.workspace import TestResult
 
-__all__ = ["PAGES", "STEPS", "TOKEN_GOES", "TOKEN_PAGE", "Page", "advice", "own_words", "token_verdict"]
+__all__ = [
+    "HIGH",
+    "PAGES",
+    "ROOMY",
+    "STEPS",
+    "TOKEN_GOES",
+    "TOKEN_PAGE",
+    "Page",
+    "address_trouble",
+    "advice",
+    "answer_words",
+    "own_words",
+    "steps_line",
+    "token_verdict",
+]
 
 TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
 TOKEN_GOES = "It goes to the OS keyring where there is one, otherwise it is kept for this run; never to a file."  # noqa: S105
+ROOMY = 64
+"""From this width on the steps stand in one line with long strokes between them."""
+HIGH = 20
+"""From this height on there are blank lines between the parts."""
+LONGEST = 200
+"""A service may answer with pages; its first words are enough here."""
 STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 
@@ -35,6 +60,52 @@ PAGES = {
     "test": Page(3, "testing", "esc back · enter next"),
     "done": Page(4, "done", "enter use it"),
 }
+
+
+def steps_line(step: int, *, narrow: bool) -> Content:
+    """Where one is: what is behind, here and ahead."""
+    stroke = " ─ " if narrow else " ── "
+    parts: list[tuple[str, str]] = []
+    for index, name in enumerate(STEPS):
+        if index:
+            parts.append((stroke, "$success" if index <= step else "$faint"))
+        style = "$success" if index < step else "bold $primary" if index == step else "$faint"
+        parts.append((f"{'●' if index <= step else '○'} {name}", style))
+    return Content.assemble(*parts)
+
+
+def address_trouble(url: str, what: str) -> str:
+    """What is wrong with an address, if anything."""
+    from pinui.workspace.profiles import check_url
+
+    try:
+        check_url(url, what=what)
+    except Exception as error:  # noqa: BLE001  whatever it is, it can be mended where it was typed
+        return sentence(error)
+    return ""
+
+
+def answer_words(result: TestResult) -> Content:
+    """How the test went, and what enter does next."""
+    if result.ok:
+        return Content.assemble(
+            ("✓ The service accepts the token", "bold $success"),
+            f"  {result.milliseconds:.0f} ms\n\n",
+            ("enter saves the profile and the token.", "$muted"),
+        )
+    error = result.error or ValueError("There was no answer.")
+    return Content.assemble(
+        ("✗ ", "bold $error"),
+        (shortened(own_words(error)), "bold $strong"),
+        f"\n\n{clean(advice(error))}\n\n",
+        ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
+    )
+
+
+def shortened(words: str) -> str:
+    """Words from elsewhere: cleaned, and not so many that they push out what to do about them."""
+    text = clean_line(words)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def token_verdict(secret: Secret, now: float) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.reactive import reactive
 
 from pinui.tui.commands import bindings
@@ -117,10 +118,26 @@ class Detail(LineView):
         """One line, or one entry of a folder, up."""
         self._move(-1) if self.folder else super().action_scroll_up()
 
+    async def on_click(self, event: events.Click) -> None:
+        """The first click chooses an entry of a folder, a click on the chosen one goes into it: as in the lists."""
+        offset = event.get_content_offset(self)
+        if offset is None or not self.folder:
+            return
+        index = offset.y + self.scroll_offset.y - self._above
+        if index == self.chosen:
+            await self.run_action("screen.walk_into")
+        elif 0 <= index < len(self.folder):
+            self._move(index - self.chosen)
+
+    @property
+    def _above(self) -> int:
+        """How many lines stand above the entries of a folder, which are the last ones."""
+        return len(self.lines) - len(self.folder or ())
+
     def _move(self, step: int) -> None:
         if self.folder:
             self.chosen = max(0, min(self.chosen + step, len(self.folder) - 1))
             self.rebuild(keep=True)
-            line = len(self.lines) - len(self.folder) + self.chosen
+            line = self._above + self.chosen
             if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)

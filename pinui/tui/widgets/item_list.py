@@ -17,7 +17,7 @@ from pinui.tui.widgets.line_view import Line, Toned
 __all__ = ["ItemList"]
 
 
-class ItemList(Toned, can_focus=True):
+class ItemList(Toned, can_focus=True, inherit_bindings=False):
     """Items of one height; a subclass says what stands in each line of an item."""
 
     BINDINGS = bindings("list")

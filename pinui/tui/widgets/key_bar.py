@@ -14,8 +14,8 @@ from pinui.workspace.text import clean_line
 
 __all__ = ["KeyBar"]
 
-ORDER = {command.id: command.keys.split(",") for group in GROUPS.values() for command in group.commands}
-RANK = {name: rank for rank, name in enumerate(ORDER)}
+KEYS_OF = {command.id: command.keys.split(",") for group in GROUPS.values() for command in group.commands}
+RANK = {name: rank for rank, name in enumerate(KEYS_OF)}
 APP = [command.id for command in GROUPS["app"].commands]
 GAP = Content("   ")
 
@@ -33,14 +33,14 @@ class KeyBar(Bar):
         keys: dict[str, list[str]] = {}
         labels: dict[str, tuple[str, bool]] = {}
         for key, (_node, binding, enabled, _tooltip) in self.screen.active_bindings.items():
-            if binding.show and binding.description and binding.id in ORDER:
+            if binding.show and binding.description and binding.id in KEYS_OF:
                 keys.setdefault(binding.id, []).append(key)
                 labels[binding.id] = (binding.description, enabled)
         own: list[tuple[Content, str]] = []
         common: list[tuple[Content, str]] = []
         for name in sorted(keys, key=RANK.__getitem__):
             # The key that the registry names first and that works here: ? in a list, F1 in a field.
-            key = next((key for key in ORDER[name] if key in keys[name]), keys[name][0])
+            key = next((key for key in KEYS_OF[name] if key in keys[name]), keys[name][0])
             label, enabled = labels[name]
             click = f"app.simulate_key('{key}')"
             if name in APP:

@@ -84,7 +84,7 @@ class Toned(ScrollView):
         return strip.crop_extend(x, x + width, base)
 
 
-class LineView(Toned, can_focus=True):
+class LineView(Toned, can_focus=True, inherit_bindings=False):
     """A pane of lines that scrolls."""
 
     BINDINGS = bindings("text")
