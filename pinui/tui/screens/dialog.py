@@ -20,7 +20,10 @@ Answer = TypeVar("Answer")
 
 
 class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
-    """A question. Esc is always the harmless answer."""
+    """A question. Esc is always the harmless answer.
+
+    `ModalScreen` stays the first base: Textual takes the style sheet, with the dimmed app behind, from that one alone.
+    """
 
     BINDINGS = bindings("dialog")
 
