@@ -58,7 +58,6 @@ class FilesScreen(PlaceScreen):
         pane_title(self.query_one("#browser"), "Upload")
         pane_title(self.query_one("#download"), "Download", "enter to fill in")
         pane_title(self.query_one("#transfers"), "Transfers")
-        super().on_mount()
         self.read(self.browser.folder)
 
     @property

@@ -106,7 +106,6 @@ class JsonScreen(DocumentActions):
             [[("What you retrieve appears here,", "muted")], [("checked against its CID.", "muted")]]
         )
         self._title_document()
-        super().on_mount()
 
     @property
     def editor(self) -> JsonEditor:

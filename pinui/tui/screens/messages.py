@@ -77,7 +77,6 @@ class MessagesScreen(PlaceScreen):
             [("v ", "bold primary"), ("reads by CID", "muted")],
         ]
         self._title()
-        super().on_mount()
 
     @property
     def recipients(self) -> RecipientList:

@@ -83,7 +83,6 @@ class PinsScreen(PinActions, PlaceScreen):
         """Titles first; the history comes in the background."""
         pane_title(self.pins, "Pins")
         pane_title(self.detail, "Detail")
-        super().on_mount()
 
     # -- showing ------------------------------------------------------------------------------------------------
 

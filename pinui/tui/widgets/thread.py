@@ -56,7 +56,6 @@ class Thread(ItemList):
     def on_resize(self) -> None:
         """Text breaks elsewhere."""
         self._lay_out()
-        super().on_resize()
 
     def _lay_out(self) -> None:
         width = max(10, self.list_width - 2)
