@@ -39,12 +39,30 @@ def pasted(word: str) -> str:
     return hostile(word).replace("\x1b", "")
 
 
+TAKEN = "QmWATWQ7fVPP2EFGu71UkfnqhYXDYH566qy47CnJDgvs8u"
+
+
 class Refusal(BaseHTTPRequestHandler):
-    """A service whose every answer is an insult."""
+    """A service that takes one thing, and whose every other answer is an insult."""
+
+    takes = 0
 
     def do_GET(self) -> None:
-        body = json.dumps({"error": {"reason": "NO", "details": hostile("insult")}}).encode()
-        self.send_response(403)
+        self.answer(403, {"error": {"reason": "NO", "details": hostile("insult")}})
+
+    do_DELETE = do_GET
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        if Refusal.takes:
+            Refusal.takes -= 1
+            self.answer(200, {"IpfsHash": TAKEN, "PinSize": 9, "Timestamp": "2026-11-15T00:00:00.000Z"})
+        else:
+            self.do_GET()
+
+    def answer(self, status: int, document: object) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -81,13 +99,17 @@ async def prepare(folder: Path, service: str) -> dict[str, str]:
         cids["file"] = (await workspace.upload(folder / file_name("picture"), name=hostile("picture"))).cid
         document = {hostile("key"): 1, "v": hostile("value"), "list": [hostile("item")]}
         cids["json"] = (await workspace.store(document, name=hostile("document"))).cid
+    async with await Workspace.open(profile="evil") as workspace:
+        await workspace.credentials.save("evil", Secret("a"))
+        Refusal.takes = 1
+        await workspace.upload(folder / file_name("picture"), name=hostile("loot"))
     return cids
 
 
 @pytest.fixture
 def terminal(own_home: Path, tmp_path: Path, insulting_service: str) -> Iterator[tuple[Terminal, dict[str, str]]]:
     folder = tmp_path / "home"
-    cids = asyncio.run(prepare(folder, insulting_service))
+    cids = {"service": insulting_service, **asyncio.run(prepare(folder, insulting_service))}
     env = {**os.environ, "PYTHONWARNINGS": "default", "PINUI_TOKEN": "a"}
     terminal = Terminal([sys.executable, "-m", "pinui"], env, cols=150, rows=44)
     try:
@@ -161,6 +183,87 @@ def test_no_surface_lets_remote_text_steer_the_terminal(terminal: tuple[Terminal
     app.press("j")
     app.press("t")
     app.shows("insult")  # a provider's own words, in a toast and in a pane
+    app.press("q")
+    assert app.exit_code() == 0
+    for text in FORBIDDEN:
+        assert text not in app.raw, f"{text!r} reached the terminal"
+
+
+@pytest.mark.slow
+def test_what_a_service_says_cannot_steer_the_terminal_either(terminal: tuple[Terminal, dict[str, str]]) -> None:
+    app, cids = terminal
+    app.shows(f"{MARKUP}document")
+    app.press("j")
+    app.shows("contents")
+    app.press("?")
+    app.shows("Everything you stored")  # help, over hostile words
+    leave(app)
+    for ends in ("1 done", "Replace (R)"):  # the question before a file of a hostile name is overwritten
+        app.press("d")
+        app.shows("esc leave field")
+        app.press("\r")
+        app.shows(ends)
+        if ends == "1 done":
+            app.press("1")
+            app.shows(" browser")
+    app.press("\x1b")
+    app.shows("leave field")
+    app.press("\x1b5")  # alt+5
+    app.shows("evil")
+    app.press("j")
+    app.press("j")
+    app.press("\r")
+    app.shows("Now using evil.")
+    app.press("a")
+    app.shows("Where should your pins live?")
+    app.press("2")
+    app.shows("where is its API?")
+    app.paste("studio")
+    app.press("\r")
+    app.paste(cids["service"])
+    app.press("\r")
+    app.shows("Paste the API token")
+    app.paste("a-token")
+    app.press("\r")
+    app.shows("Which gateway")
+    app.press("\r")
+    app.press("\r")
+    app.shows("insult")  # the wizard's test
+    app.press("\x1b")
+    app.shows("Which gateway")
+    app.press("\x1b")
+    app.shows("Paste the API token")
+    app.press("\x1b")
+    app.shows("where is its API?")
+    app.press("\x1b")
+    app.shows("Where should your pins live?")
+    app.press("\x1b")
+    app.shows("replace token")
+    app.press("1")
+    app.shows("loot")
+    app.shows("insult")  # the trouble in Detail
+    app.press("x")
+    app.shows("Revoke this pin")
+    app.press("R")
+    app.shows("insult")  # why it was not revoked
+    app.press("2")
+    app.shows("Retrieve")
+    app.press("\t")
+    app.press("\r")
+    app.paste(cids["json"])
+    app.press("\r")
+    app.shows("insult")  # in place of a document
+    app.press("\x1b3")  # alt+3
+    app.shows("Upload")
+    app.press("\x1b")
+    app.shows("enter edit")
+    app.press("\x1b[Z")  # shift+tab
+    app.shows("type a path")
+    app.press("g")
+    app.press("j")
+    app.press("j")
+    app.press("u")
+    app.shows("insult")  # a transfer that failed
     app.press("q")
     assert app.exit_code() == 0
     for text in FORBIDDEN:
