@@ -50,7 +50,8 @@ class Refusal(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.answer(403, {"error": {"reason": "NO", "details": hostile("insult")}})
 
-    do_DELETE = do_GET
+    def do_DELETE(self) -> None:
+        self.do_GET()
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", "0")))
