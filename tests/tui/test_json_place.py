@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.document._wrapped_document import WrappedDocument
+from textual.widgets import TextArea
 
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import pretty
@@ -174,6 +176,23 @@ async def test_an_editor_takes_no_more_than_it_can_work_with(tmp_path: Path) -> 
         place_of(app).editor.select_all()
         await paste(pilot, '"\u200b"')
         assert place_of(app).editor.text == '"\\u200b"'
+
+
+async def test_a_key_in_a_long_text_does_not_read_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps([{"id": number} for number in range(5_000)], indent=1)
+
+    def read(*_: object) -> None:
+        raise AssertionError("all lines are read")
+
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, text)
+        monkeypatch.setattr(WrappedDocument, "height", property(read))
+        monkeypatch.setattr(TextArea, "_yield_character_locations", read)
+        place_of(app).editor.move_cursor((0, 0))
+        await pilot.press("space")
+        await shows(pilot, " [", '"id": 0')
+        assert place_of(app).editor.text == f" {text}"
 
 
 async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(

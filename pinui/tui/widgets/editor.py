@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 from textual import events
+from textual.document._document import Location
+from textual.document._wrapped_document import WrappedDocument
 from textual.widgets import TextArea
 
 from pinui.tui.alt_digits import is_for_the_app
@@ -13,6 +15,15 @@ from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
 from pinui.workspace.text import clean
 
 __all__ = ["JsonEditor"]
+
+
+class UnwrappedDocument(WrappedDocument):
+    """A document whose lines are never wrapped. Textual counts all its lines anew for each line that it draws."""
+
+    @property
+    def height(self) -> int:
+        """As many lines as were counted when the text changed."""
+        return len(self._offset_to_line_info)
 
 
 class JsonEditor(TextArea):
@@ -25,6 +36,14 @@ class JsonEditor(TextArea):
         self.indent_width = 2
         self.match_cursor_bracket = False
         self.set_reactive(TextArea.cursor_blink, False)
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        super()._set_document(text, language)
+        self.wrapped_document.__class__ = UnwrappedDocument  # making another would read all lines once more
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        """None is shown, and Textual would look through the whole text for it at each key."""
+        return None
 
     def get_line(self, line_index: int) -> Text:
         """The line in colours. Cleaning keeps each character's place, so cursor and selection stay right."""
