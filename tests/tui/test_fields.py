@@ -76,6 +76,18 @@ async def test_joiners_are_stored_however_they_were_entered() -> None:
         assert await stored_message(app) == FAMILY + "👩\u200d🚀"
 
 
+async def test_joiners_typed_into_json_become_escapes_that_mean_the_same() -> None:
+    from pinui.tui.screens.json import JsonScreen
+
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        screen = app.screen
+        assert isinstance(screen, JsonScreen)
+        for character in '"👩\u200d🚀"':
+            app.post_message(events.Key("key", character))
+        await until(pilot, lambda: screen.editor.text == '"👩\\u200d🚀"')
+
+
 async def test_cursor_mouse_and_selection_are_where_they_seem_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "a\u200db\t漢\x1bc"
     copied: list[str] = []

@@ -12,6 +12,7 @@ from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
 from pinui.tui.json_text import JSON_TONES, TOKEN, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
+from pinui.tui.widgets.fields import JOINERS
 from pinui.workspace.text import clean
 
 __all__ = ["JsonEditor"]
@@ -58,6 +59,10 @@ class JsonEditor(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         if is_for_the_app(event):
+            event.prevent_default()
+        elif event.character in JOINERS:
+            self.take(event.character)
+            event.stop()
             event.prevent_default()
 
     async def _on_paste(self, event: events.Paste) -> None:

@@ -19,7 +19,7 @@ from pinui.tui.display import plural
 from pinui.tui.focus import focus_now
 from pinui.workspace.text import clean, clean_line
 
-__all__ = ["Field", "FieldPane", "pane_title"]
+__all__ = ["JOINERS", "Field", "FieldPane", "pane_title"]
 
 ONE_LINE = str.maketrans("\n\t", "⏎ ")
 JOINERS = ("\u200c", "\u200d")
