@@ -37,7 +37,6 @@ class FilterLine(Field):
     """Words to look for."""
 
     BINDINGS = bindings("filter")
-    HELP = "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."
 
 
 class PinsScreen(PinActions, PlaceScreen):

@@ -41,6 +41,7 @@ class CheckedPrompt(Dialog[Answer]):
     """
 
     AUTO_FOCUS = "#prompt"
+    TAKES_EMPTY = False
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class CheckedPrompt(Dialog[Answer]):
     def on_input_submitted(self) -> None:
         """Enter is the answer, if it can be one."""
         text = self.field.value.strip()
-        if not text:
+        if not text and not self.TAKES_EMPTY:
             self.dismiss(None)
             return
         app_of(self).release_keys(self._hold)  # of a check that this one replaces
@@ -109,6 +110,8 @@ class CheckedPrompt(Dialog[Answer]):
 class Prompt(CheckedPrompt[str]):
     """One line of any text, and an empty one is an answer, too."""
 
+    TAKES_EMPTY = True
+
     def __init__(
         self,
         title: str,
@@ -120,10 +123,6 @@ class Prompt(CheckedPrompt[str]):
         password: bool = False,
     ) -> None:
         super().__init__(title, question, _as_typed, value, placeholder=placeholder, note=note, password=password)
-
-    def on_input_submitted(self) -> None:
-        """Enter is the answer."""
-        self.dismiss(self.field.value.strip())
 
 
 async def _as_typed(text: str) -> str:
