@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
+from textual import events
 from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
@@ -15,6 +16,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import count, plural
 from pinui.tui.ended import Ended
 from pinui.tui.errors import sentence
+from pinui.tui.modes import MODES
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.remembering import remember
 from pinui.tui.themes import DARK, LIGHT, own_variables
@@ -33,36 +35,6 @@ __all__ = ["Pinui", "make_app", "run"]
 LOOK = 1.5
 GROWN_OLD = 30.0
 """Seconds between two looks at the history's file, and after which ages are written anew."""
-
-
-def _pins() -> Screen[Any]:
-    from pinui.tui.screens.pins import PinsScreen
-
-    return PinsScreen()
-
-
-def _json() -> Screen[Any]:
-    from pinui.tui.screens.json import JsonScreen
-
-    return JsonScreen()
-
-
-def _files() -> Screen[Any]:
-    from pinui.tui.screens.files import FilesScreen
-
-    return FilesScreen()
-
-
-def _messages() -> Screen[Any]:
-    from pinui.tui.screens.messages import MessagesScreen
-
-    return MessagesScreen()
-
-
-def _connection() -> Screen[Any]:
-    from pinui.tui.screens.connection import ConnectionScreen
-
-    return ConnectionScreen()
 
 
 def _palette() -> Any:
@@ -86,14 +58,7 @@ class Pinui(TypedAhead[None]):
         "screens/connection.tcss",
         "screens/wizard.tcss",
     ]
-    # Factories: a place is imported when it is first shown, so the first frame pays for one only.
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "pins": _pins,
-        "json": _json,
-        "files": _files,
-        "messages": _messages,
-        "connection": _connection,
-    }
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = MODES
     DEFAULT_MODE = "pins"
     BINDINGS = bindings("app")
     COMMANDS = {_palette}
@@ -146,6 +111,12 @@ class Pinui(TypedAhead[None]):
         """Leave nothing behind: transfers, node and files are closed."""
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Our fields clean what they draw; the line of Textual's palette draws what it is given."""
+        if isinstance(event, events.Paste) and type(self.focused).__module__.startswith("textual."):
+            event.text = clean_line(event.text)
+        await super().on_event(event)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """With `NO_COLOR`, none of Textual's greys."""

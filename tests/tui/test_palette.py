@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from pinui.tui.app import Pinui
 from pinui.workspace import Profiles
@@ -22,6 +24,15 @@ async def choose(pilot: Pilot[None], words: str, name: str) -> None:
 
 def focused(app: Pinui) -> str | None:
     return app.focused.id if app.focused else None
+
+
+async def test_what_is_pasted_into_the_palette_cannot_steer_the_terminal() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("ctrl+p")
+        await shows(pilot, "Search for commands")
+        app.post_message(events.Paste("a\x9b31mb\x1b[2J"))
+        await until(pilot, lambda: app.screen.query_one(Input).value, "what was pasted")
+        assert not set("\x9b\x1b") & set(app.screen.query_one(Input).value)
 
 
 async def test_it_knows_what_has_no_room_in_the_footer() -> None:
