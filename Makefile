@@ -35,7 +35,7 @@ run: $(READY)  ## Open pinui on the embedded node, ready to use
 	@$(BIN)/pinui
 
 test: $(READY)  ## Run the tests (a few minutes at most)
-	$(PYTEST) -m 'not slow' $(MEASURED) --cov --cov-report= $(ARGS)
+	$(PYTEST) -m 'not slow' -n 2 $(MEASURED) --cov --cov-report= $(ARGS)
 	@$(BIN)/python -m coverage report --include='$(PURE)' --fail-under=100
 	$(PYTEST) -m 'not slow' -n 2 --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
 

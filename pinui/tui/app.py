@@ -83,6 +83,7 @@ class Pinui(TypedAhead[None]):
         self._ended = Ended()
         self._written = 0
         self._shown_at = 0.0
+        self._chosen_theme = ""
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -95,6 +96,7 @@ class Pinui(TypedAhead[None]):
         self.workspace = await Workspace.open(profile=self._profile, home=self._home)
         theme = self.workspace.profiles.setting("theme")
         self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
+        self._chosen_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
     def on_mount(self) -> None:
@@ -136,7 +138,9 @@ class Pinui(TypedAhead[None]):
         return variables
 
     def _remember_theme(self, _theme: object) -> None:
-        remember(self, "theme", self.theme)
+        if self.theme != self._chosen_theme:  # the signal tells of the first one, too, which nobody has chosen
+            self._chosen_theme = self.theme
+            remember(self, "theme", self.theme)
 
     # -- the workspace ------------------------------------------------------------------------------------------
 
