@@ -373,8 +373,11 @@ def counted(calls: list[str], name: str, work: Any) -> Any:
 
 async def settled_but_for_the_question(app: Pinui, pilot: Pilot[None]) -> None:
     """One of the two waits for its answer; the other has given up."""
-    asking = [worker for worker in app.workers if worker.name == "revoke"]
-    await until(pilot, lambda: sum(worker.is_finished for worker in asking) == 1, "the other question given up")
+
+    def asking() -> int:
+        return sum(worker.name == "revoke" and not worker.is_finished for worker in app.workers)
+
+    await until(pilot, lambda: asking() == 1, "the other question given up")
 
 
 async def test_a_click_chooses_an_entry_of_a_folder_and_a_second_goes_into_it(tmp_path: Path) -> None:
