@@ -8,7 +8,8 @@ PYTEST := $(BIN)/python -m pytest
 # Rooms without I/O: there, a branch that no test takes is a gap.
 PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,pinui/sdk/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/ranges.py,pinui/sdk/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/wire.py
 
-# The tests that show this. Measuring costs time, so the others, which start processes and draw screens, go without.
+# The tests that show this. Measuring costs time, so the others, which start processes and draw screens, go without;
+# they wait a lot, so three of them share two cores.
 MEASURED := tests/unit tests/sdk tests/contract tests/node
 
 .DEFAULT_GOAL := help
@@ -37,7 +38,7 @@ run: $(READY)  ## Open pinui on the embedded node, ready to use
 test: $(READY)  ## Run the tests (a few minutes at most)
 	$(PYTEST) -m 'not slow' -n 2 $(MEASURED) --cov --cov-report= $(ARGS)
 	@$(BIN)/python -m coverage report --include='$(PURE)' --fail-under=100
-	$(PYTEST) -m 'not slow' -n 2 --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
+	$(PYTEST) -m 'not slow' -n 3 --dist worksteal --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)
