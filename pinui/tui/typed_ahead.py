@@ -63,9 +63,10 @@ class TypedAhead(App[Result]):
             self._follow(before, event, ROUNDS)
 
     def _must_wait(self, event: Typed) -> bool:
-        if self._typed is None and not self._waiting and isinstance(event, events.Key) and event.key == "escape":
-            return False  # whoever wants out of something slow gets out
-        return self._typed is not None or bool(self._holds) or bool(self._waiting)
+        if self._typed is not None or self._waiting:
+            return True
+        # Whoever wants out of something slow gets out.
+        return bool(self._holds) and not (isinstance(event, events.Key) and event.key == "escape")
 
     def _follow(self, node: DOMNode | None, typed: Typed, rounds: int) -> None:
         """Send a call along the path that the key takes, from what has the focus up to the app.

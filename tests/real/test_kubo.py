@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,14 +47,6 @@ NAMES = (
 @pytest.fixture
 def kubo(tmp_path: Path) -> Kubo:
     return Kubo(find_kubo(), tmp_path / "kubo")
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
-    node = Node(tmp_path / "node")
-    node.start()
-    yield node
-    node.stop()
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import aleph_cid
@@ -17,14 +16,6 @@ import pytest
 from pinui.node import Node
 
 pytestmark = pytest.mark.real
-
-
-@pytest.fixture
-def node(tmp_path: Path) -> Iterator[Node]:
-    node = Node(tmp_path / "node")
-    node.start()
-    yield node
-    node.stop()
 
 
 @pytest.fixture

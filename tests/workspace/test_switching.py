@@ -35,8 +35,9 @@ class Other:
 
     async def is_asked(self, times: int) -> None:
         """Wait until that many requests have come."""
-        while len(self.asked) < times:
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(30):
+            while len(self.asked) < times:
+                await asyncio.sleep(0.01)  # between two looks; nothing is waited for by time alone
 
 
 @pytest.fixture
@@ -82,8 +83,9 @@ async def test_transfers_that_run_and_wait_end_where_they_were_begun(
     assert totals is not None
     assert totals.pins == 1, "the local node has what was stored there"
     assert mine.profile == "local"
-    while before.connection is not None:
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(30):
+        while before.connection is not None:
+            await asyncio.sleep(0.01)  # between two looks
 
 
 async def test_a_transfer_is_retried_at_its_own_service(workspace: Workspace, other: Other, tmp_path: Path) -> None:
