@@ -65,7 +65,7 @@ def keys_while_transferring(home: Path, env: dict[str, str]) -> None:
         terminal.shows("pin-0")
         terminal.press("3")
         terminal.shows("large")
-        terminal.press("j")
+        terminal.press("g", "j")
         terminal.press("\r")
         terminal.shows("file-0")
         for _ in range(FILES):
