@@ -37,11 +37,11 @@ class Terminal:
         )
         os.close(slave)
 
-    def read_until(self, words: str, seconds: float = 30) -> str:
+    def read_until(self, words: str, seconds: float = 60) -> str:
         """Everything shown up to these words."""
         return self.read_until_true(lambda text: words in text, words, seconds)
 
-    def read_until_true(self, enough: Callable[[str], bool], what: str, seconds: float = 30) -> str:
+    def read_until_true(self, enough: Callable[[str], bool], what: str, seconds: float = 60) -> str:
         """Everything shown until it is enough."""
         deadline = time.monotonic() + seconds
         while not enough(self.text):
@@ -54,7 +54,7 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
 
-    def end(self, seconds: float = 30) -> int:
+    def end(self, seconds: float = 60) -> int:
         """Wait for the end, read the rest and return the exit code."""
         deadline = time.monotonic() + seconds
         while self.process.poll() is None:

@@ -58,7 +58,7 @@ def test_an_end_while_waiting_for_a_pipe_comes_at_once_and_leaves_nothing(
     os.close(reader)
     os.write(writer, b"x" * 200_000)  # more than a pipe holds: it is being read once this returns
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     os.close(writer)
     assert process.returncode == 130
     assert (out, err) == (b"", b"Interrupted.\n")

@@ -26,7 +26,7 @@ def service(environment: dict[str, str], tmp_path: Path) -> Iterator[dict[str, s
     assert process.stdout is not None
     yield json.loads(process.stdout.readline())
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     process.stdout.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import random
 import tempfile
 from collections import Counter
@@ -16,7 +17,7 @@ from pinui.sdk.transport import Clock
 from tests.faults.chaos import chaos_proxy
 
 # A hang would be far longer than all limits of an operation together.
-HANG = 30.0
+HANG = 120.0
 LANES = 8
 
 
@@ -84,9 +85,17 @@ async def _lane(node: Node, seed: int, count: int, folder: Path, report: Report)
                     left.unlink()
             # The client must still be good for something when the weather is.
             chaos.healthy = True
-            if await client.retrieve((await client.store({"after": "the storm"})).cid) != {"after": "the storm"}:
+            if not await _survived(client):
                 report.broken.append(f"seed {seed}: the client did not survive")
         report.faults.update(chaos.faults)
+
+
+async def _survived(client: Client) -> bool:
+    """Whether the client still works. Its time limits are those of the storm, so a busy machine gets several tries."""
+    for _ in range(20):
+        with contextlib.suppress(PinuiError):
+            return await client.retrieve((await client.store({"after": "the storm"})).cid) == {"after": "the storm"}
+    return False
 
 
 async def _operate(client: Client, kind: str, chance: random.Random, folder: Path) -> str | None:

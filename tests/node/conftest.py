@@ -13,6 +13,9 @@ from pinui.node import Node, RequestLine
 # A disk that others keep busy may take its time to sync; httpx gives up after five seconds by itself.
 PATIENCE = 60.0
 
+# A node that waited for its transfers, or for a time-out of its own, would take a minute to end.
+PROMPTLY = 15.0
+
 
 def client(node: Node, *, with_token: bool = True) -> httpx.Client:
     """A client of a node."""

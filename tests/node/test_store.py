@@ -268,7 +268,7 @@ def test_an_upload_larger_than_the_disk_is_refused_at_once(node: Node) -> None:
         f"POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
         f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {1 << 60}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", node.port), timeout=60) as connection:
         connection.sendall(head.encode())
         assert connection.recv(1000).startswith(b"HTTP/1.1 507")
 

@@ -12,6 +12,7 @@ from types import TracebackType
 
 import pytest
 
+PATIENCE = 60
 NEEDED = ("dbus-daemon", "gnome-keyring-daemon")
 
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
@@ -57,8 +58,10 @@ class KeyringSession:
     def __enter__(self) -> KeyringSession:
         config = self.folder / "bus.conf"
         config.write_text(BUS.format(socket=self.socket, services=self._services))
-        self._run(["dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile"])
-        self._wait_for(self.socket.exists)
+        # The bus prints its address once it listens; its socket file appears a moment before, and refuses.
+        bus = self._run(["dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile", "--print-address"])
+        assert bus.stdout is not None
+        assert bus.stdout.readline(), f"the bus did not start: exit {bus.wait(PATIENCE)}"
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={self.socket}"
         return self
 
@@ -75,13 +78,17 @@ class KeyringSession:
         assert process.stdin is not None
         process.stdin.write(b"a password")
         process.stdin.close()
-        self._wait_for(self._has_service)
+        deadline = time.monotonic() + PATIENCE
+        while not self._has_service():
+            assert time.monotonic() < deadline, f"no Secret Service after {PATIENCE} seconds"
+            time.sleep(0.01)  # between two looks: the daemon can't tell us
         return process
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         """End one of our own processes."""
-        if process.stdin is not None:
-            process.stdin.close()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
             process.terminate()
@@ -89,7 +96,7 @@ class KeyringSession:
                 process.wait(5)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(5)
+                process.wait(PATIENCE)
         self._processes.remove(process)
 
     def _has_service(self) -> bool:
@@ -106,17 +113,9 @@ class KeyringSession:
             command,
             env=self.environment,
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         self._processes.append(process)
         return process
-
-    def _wait_for(self, ready: object) -> None:
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            if callable(ready) and ready():
-                return
-            time.sleep(0.01)  # polling: neither program can tell us
-        raise AssertionError("the session did not start within 10 seconds")

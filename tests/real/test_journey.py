@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux: install the package tmux"),
 ]
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Tmux:

@@ -76,9 +76,9 @@ def test_the_line_that_pinui_node_prints_works_when_pasted(tmp_path: Path) -> No
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         line = next(line for line in running.stdout if "curl " in line)
-        pasted = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30)
+        pasted = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
         running.terminate()
-        assert running.wait(10) == 0
+        assert running.wait(60) == 0
     assert re.search(r'"IpfsHash": "Qm\w{44}"', pasted.stdout)
 
 

@@ -279,7 +279,7 @@ async def test_the_next_gateway_is_asked_when_one_is_silent_or_gone(reading: Set
         async def __call__(self, request: Any) -> Any:
             await asyncio.Event().wait()
 
-    client = await reading(Silent(content), FakeGateway(content), timeout=Timeouts(idle=0.3))
+    client = await reading(Silent(content), FakeGateway(content), timeout=Timeouts(idle=1.0))
     assert await client.retrieve(content.cid) == {"hello": "world"}
 
 

@@ -14,7 +14,7 @@ from pinui.tui.app import Pinui
 from tests.tui.pilots import svg, until
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
-LAST_FRAMES = 6.0
+LAST_FRAMES = 20.0
 UPDATE = bool(os.environ.get("UPDATE_SNAPSHOTS"))
 
 

@@ -28,7 +28,7 @@ from tests.tui import scene
 
 __all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 async def until(

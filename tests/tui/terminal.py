@@ -60,7 +60,7 @@ class Terminal:
         """Paste, as a terminal does it."""
         self.press(f"\x1b[200~{text}\x1b[201~")
 
-    def shows(self, text: str, *, patience: float = 20.0) -> None:
+    def shows(self, text: str, *, patience: float = 60.0) -> None:
         """Wait until this text is painted, in one style and on one line."""
         end = time.monotonic() + patience
         while text.encode() not in ESCAPES.sub(b"", self.raw[self._from :]):
@@ -69,7 +69,7 @@ class Terminal:
                 raise AssertionError(f"never shown: {text}\nafter the last keys: {seen[-3000:]}")
             self.read(0.1)
 
-    def exit_code(self, *, patience: float = 15.0) -> int:
+    def exit_code(self, *, patience: float = 60.0) -> int:
         """Wait for the end."""
         end = time.monotonic() + patience
         while time.monotonic() < end:

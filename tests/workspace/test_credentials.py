@@ -113,7 +113,7 @@ class Frozen(FakeOSStore):
         self.thaw = threading.Event()
 
     def get_password(self, service: str, username: str) -> str | None:
-        self.thaw.wait(30)
+        self.thaw.wait(60)
         return "late"
 
 
@@ -122,7 +122,8 @@ async def test_a_keyring_that_does_not_answer_is_given_up_on_and_not_asked_again
 ) -> None:
     store = Frozen()
     use_store(monkeypatch, store)
-    credentials = Credentials(paths, keyring=OSKeyring(read_seconds=0.2))
+    impatient = OSKeyring(read_seconds=0.2)
+    credentials = Credentials(paths, keyring=impatient)
     first = await credentials.read("work")
     assert "did not answer" in (first.trouble or "")
     second = await credentials.read("work")
@@ -131,7 +132,8 @@ async def test_a_keyring_that_does_not_answer_is_given_up_on_and_not_asked_again
     assert len(threads) == 1
     assert threads[0].daemon
     store.thaw.set()
-    threads[0].join(10)
+    threads[0].join(60)
+    monkeypatch.setattr(impatient, "_read_seconds", 60)  # from here on it answers: how soon is the machine's matter
     assert (await credentials.read("work")).secret == "late"
 
 
@@ -151,7 +153,7 @@ async def test_waiting_for_a_keyring_can_be_cancelled(paths: Paths, monkeypatch:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     store.thaw.set()
 
 
@@ -171,7 +173,7 @@ credentials = Credentials(Paths.find(pathlib.Path(sys.argv[1])), keyring=OSKeyri
 print(asyncio.run(credentials.read("work")).trouble)
 """
     ran = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=20, check=True
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
     )
     assert "did not answer" in ran.stdout
     assert ran.stderr == ""

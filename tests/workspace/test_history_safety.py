@@ -80,7 +80,7 @@ def test_killed_while_it_is_made_the_history_is_made_by_the_next(tmp_path: Path)
     for turn in range(25):
         path = tmp_path / str(turn) / "history.db"
         process = writer(path, 0, 5)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not path.exists() and time.monotonic() < deadline:
             pass
         time.sleep(chance.random() * 0.01)

@@ -35,7 +35,7 @@ class Other:
 
     async def is_asked(self, times: int) -> None:
         """Wait until that many requests have come."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.asked) < times:
                 await asyncio.sleep(0.01)  # between two looks; nothing is waited for by time alone
 
@@ -83,7 +83,7 @@ async def test_transfers_that_run_and_wait_end_where_they_were_begun(
     assert totals is not None
     assert totals.pins == 1, "the local node has what was stored there"
     assert mine.profile == "local"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while before.connection is not None:
             await asyncio.sleep(0.01)  # between two looks
 

@@ -268,7 +268,7 @@ class TestTransfers:
         transfers = [workspace.transfers.download(entry.cid, tmp_path / "down" / str(number)) for number in range(5)]
         begun = asyncio.Event()
         workspace.subscribe(lambda: begun.set() if any(one.done for one in transfers) else None)
-        await asyncio.wait_for(begun.wait(), 20)
+        await asyncio.wait_for(begun.wait(), 60)
         workspace.transfers.cancel(transfers[4].id)
         await workspace.transfers.wait(transfers[4])
         assert transfers[4].state == "cancelled"
