@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -28,11 +28,20 @@ if TYPE_CHECKING:
 __all__ = ["PinuiProvider", "ThemesProvider"]
 
 RECENT = 30
+SHORTEST_PART = 4
+"""Fewer letters of a CID say nothing: they are in most of them."""
 ARRIVING = 2.0
 """Seconds that a command waits for a place to show what it holds."""
 Doing = Callable[[], Awaitable[None]]
-Known: TypeAlias = tuple[str, str, Doing]
-"""A name, a word about it, and what choosing it does."""
+
+
+class Known(NamedTuple):
+    """Something that can be found."""
+
+    name: str
+    about: str
+    doing: Doing
+    cid: str = ""
 
 
 class PinuiProvider(Provider):
@@ -46,19 +55,22 @@ class PinuiProvider(Provider):
     async def startup(self) -> None:
         """Read what there is once, as the palette opens: not at every letter that is typed."""
         found = [*self._actions(), *await self._profiles(), *await self._pins()]
-        self._known = [(clean_line(name), escape(clean_line(about)), doing) for name, about, doing in found]
+        self._known = [
+            known._replace(name=clean_line(known.name), about=escape(clean_line(known.about))) for known in found
+        ]
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
-        for name, about, doing in self._known:
-            yield DiscoveryHit(Content(name), doing, text=name, help=about)
+        for known in self._known:
+            yield DiscoveryHit(Content(known.name), known.doing, text=known.name, help=known.about)
 
     async def search(self, query: str) -> Hits:
-        """What matches."""
+        """What matches by its name; a pin also by a part of its CID."""
         matcher = self.matcher(query)
-        for name, about, doing in self._known:
-            if (score := matcher.match(name)) > 0:
-                yield Hit(score, Content(name), doing, text=name, help=about)
+        for known in self._known:
+            by_cid = len(query) >= SHORTEST_PART and query in known.cid
+            if (score := 1.0 if by_cid else matcher.match(known.name)) > 0:
+                yield Hit(score, Content(known.name), known.doing, text=known.name, help=known.about)
 
     def _actions(self) -> Iterable[Known]:
         """What the registry knows, with the names and sentences of the footer and the README; this place first."""
@@ -69,7 +81,7 @@ class PinuiProvider(Provider):
                     place = f"{group.title.partition(':')[0]}: " if group.place else ""
                     name = place + command.label if place else command.label[0].upper() + command.label[1:]
                     about = f"{command.tooltip}  ({key_name(command.keys.split(',')[0])})"
-                    yield name, about, partial(self._run, group, command)
+                    yield Known(name, about, partial(self._run, group, command))
 
     async def _run(self, group: Group, command: Command) -> None:
         """Do what a key would do, in the place and pane where that key works."""
@@ -105,7 +117,7 @@ class PinuiProvider(Provider):
             self.pinui.tell_error(error)
             return []
         return [
-            (
+            Known(
                 f"Use the profile {profile.name}",
                 profile.api_url or "the embedded node",
                 partial(self.pinui.switch, profile.name),
@@ -123,7 +135,12 @@ class PinuiProvider(Provider):
             self.pinui.tell_error(error)
             return []
         return [
-            (fit(title_of(entry), 70).rstrip(), f"pin {short_cid(entry.cid)}", partial(self._show, entry))
+            Known(
+                fit(title_of(entry), 70).rstrip(),
+                f"pin {short_cid(entry.cid)}",
+                partial(self._show, entry),
+                entry.cid,
+            )
             for entry in entries
         ]
 

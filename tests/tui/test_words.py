@@ -125,15 +125,15 @@ async def test_a_program_that_hangs_over_a_copy_is_ended(tmp_path: Path, monkeyp
             os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-async def test_the_palette_goes_to_a_recent_pin() -> None:
+@pytest.mark.parametrize("by", ["name", "CID"])
+async def test_the_palette_goes_to_a_recent_pin(by: str) -> None:
     from pinui.tui.screens.pins import PinsScreen
 
     async with workbench() as (app, pilot):
-        for number in range(3):
-            await app.workspace.store({"number": number}, name=f"letter-{number}")
+        records = [await app.workspace.store({"number": number}, name=f"letter-{number}") for number in range(3)]
         await pilot.press("4", "ctrl+p")
         await shows(pilot, "Search for commands")
-        await paste(pilot, "letter-1")
+        await paste(pilot, "letter-1" if by == "name" else records[1].cid[12:24])
         await shows(pilot, "letter-1")
         await pilot.app.workers.wait_for_complete()
         await pilot.press("enter")
