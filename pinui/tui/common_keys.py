@@ -82,6 +82,10 @@ COMMON_KEYS: dict[str, Group] = {
             quiet("dialog.copy", "ctrl+c,super+c", "screen.copy_text", "copy selected", SELECTED),
         ),
     ),
+    "help": Group(
+        "Help",
+        (here("help.close", "escape,question_mark,q", "screen.cancel", "close", "Close the help"),),
+    ),
     "button": Group(
         "Buttons",
         (quiet("button.press", "enter", "press", "press", "Press the button that has the focus"),),

@@ -22,6 +22,7 @@ __all__ = [
     "short_cid",
     "short_path",
     "size",
+    "when",
     "wrapped",
 ]
 
@@ -145,6 +146,12 @@ def ago(then_ms: int, now: float) -> str:
     if seconds < MINUTE:
         return "just now"
     return f"{age(then_ms, now)} ago" if seconds < WEEK else f"on {day(then_ms, now)}"
+
+
+def when(then_ms: int, now: float) -> str:
+    """`2 min ago · today 21:41`, and `28 Sep 18:02` where both would say the day."""
+    exact = moment(then_ms, now)
+    return f"{ago(then_ms, now)} · {exact}" if now - then_ms / 1000 < WEEK else exact
 
 
 def day(then_ms: int, now: float) -> str:

@@ -52,14 +52,14 @@ class JsonLines(Sequence[Line]):
         return json_spans(self._lines[index])
 
 
-def show_json(value: object) -> Shown:
-    """A document, pretty and in colours."""
+def show_json(value: object, _width: int = 0, _height: int = 0) -> Shown:
+    """A document, pretty and in colours; long lines scroll sideways, so any size will do."""
     text = beginning(value, CAP + 1)
     lines = text[:CAP].split("\n")[:MOST_LINES]
     return Shown(JsonLines(lines), max(map(cell_len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
 
 
-def show_words(text: str, width: int) -> Shown:
+def show_words(text: str, width: int, _height: int = 0) -> Shown:
     """A message, as it is read."""
     lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
     return Shown(lines, width, "message", len(text) > CAP)

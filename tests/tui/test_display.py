@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, wrapped
+from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, when, wrapped
 from pinui.tui.json_text import beginning, json_spans, pretty, safe_for_editor
 from pinui.workspace.text import clean_line
 
@@ -57,6 +57,8 @@ def test_ages_are_short(time: dict[str, float], short: str, long: str) -> None:
 def test_moments_name_the_day() -> None:
     assert moment(before(hours=1), NOW.timestamp()) == "today 21:43"
     assert moment(before(days=47), NOW.timestamp()) == "28 Sep 22:43"
+    assert when(before(hours=1), NOW.timestamp()) == "1 h ago · today 21:43"
+    assert when(before(days=47), NOW.timestamp()) == "28 Sep 22:43", "the day once"
 
 
 def test_durations_counts_and_cids() -> None:

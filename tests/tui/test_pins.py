@@ -172,6 +172,40 @@ async def test_many_rows_can_be_forgotten_at_once() -> None:
         await told(pilot, "Forgot 2 rows; the pins themselves stay.")
 
 
+async def test_a_preview_is_fetched_when_its_pane_is_in_sight_and_written_for_its_width(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "It was a bright cold day in April, and the clocks were striking thirteen, again and again. "
+    (tmp_path / "novel.txt").write_text(words * 4)
+    async with workbench(size=(80, 24)) as (app, pilot):
+        fetched: list[str] = []
+        fetch = app.workspace.preview
+
+        async def counting(cid: str, **options: Any) -> Any:
+            fetched.append(cid)
+            return await fetch(cid, **options)
+
+        monkeypatch.setattr(app.workspace, "preview", counting)
+        await app.workspace.upload(tmp_path / "novel.txt")
+        await app.workspace.send("alice", words)
+        await shows(pilot, "2 pins")
+        await pilot.press("down")
+        await settled(pilot)
+        await pilot.pause(0.3)
+        assert fetched == [], "the pane is hidden"
+        await pilot.press("enter")
+        await shows(pilot, "preview · text", "It was a bright cold day in April, and the clocks were")
+        await pilot.press("escape", "up", "enter")
+        await shows(pilot, "preview · message", "It was a bright cold day in April, and the clocks were")
+        await pilot.press("escape", "down", "enter")
+        await shows(pilot, "preview · text", "It was a bright cold day in April, and the clocks were")
+        await pilot.resize_terminal(120, 24)
+        await shows(pilot, "It was a bright cold day in", "the clocks were striking")
+        detail = pins_of(app).detail
+        await until(pilot, lambda: detail.shown is not None and detail.shown.widest == detail.content_width)
+        assert len(fetched) == 2, "another width needs nothing from the gateway"
+
+
 async def test_previews_of_text_pictures_bytes_and_nothing(tmp_path: Path) -> None:
     async with workbench() as (app, pilot):
         for name, data, words in (

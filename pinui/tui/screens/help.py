@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import Screen
 
 from pinui.tui.app_of import app_of
-from pinui.tui.commands import GROUPS, key_name
+from pinui.tui.commands import GROUPS, bindings, key_name
 from pinui.tui.display import wrapped
 from pinui.tui.screens.dialog import Dialog
 from pinui.tui.widgets.key_bar import KeyBar
@@ -71,9 +71,13 @@ ABOUT = {
 }
 
 
+WIDEST_KEYS = 16
+
+
 class HelpScreen(Dialog[None]):
     """A page of text over the place."""
 
+    BINDINGS = bindings("help")
     AUTO_FOCUS = "#help"
 
     def __init__(self, title: str, text: str, keys: Sequence[tuple[str, str]]) -> None:
@@ -113,12 +117,15 @@ class HelpScreen(Dialog[None]):
 
     def _fill(self) -> None:
         view = self.query_one("#help", LineView)
-        width = view.content_width
+        width = view.content_width - 1  # a cell of air before the scroll bar
         lines: list[Line] = [[(line, "text")] for line in wrapped(self.text, width)]
         lines.append([])
-        column = 22
+        column = min(WIDEST_KEYS, max((len(names) for names, _ in self.keys), default=0)) + 2
         for names, what in self.keys:
-            for number, line in enumerate(wrapped(what, width - column - 1)):
+            if len(names) > WIDEST_KEYS:  # the keys take a line of their own, the words begin below them
+                lines.append([(names, "bold primary")])
+                names = ""
+            for number, line in enumerate(wrapped(what, width - column)):
                 lines.append([((names if number == 0 else "").ljust(column), "bold primary"), (line, "second")])
         view.styles.height = min(len(lines), max(5, app_of(self).size.height - 6))
         view.show_lines(lines, keep=True)

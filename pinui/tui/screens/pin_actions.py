@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,10 +14,10 @@ from pinui.tui.errors import sentence
 from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
-from pinui.workspace import Entry, Preview
+from pinui.workspace import DirEntry, Entry, Preview
 
 if TYPE_CHECKING:
-    from pinui.tui.widgets.detail import Detail
+    from pinui.tui.widgets.detail import Detail, Looks
     from pinui.tui.widgets.pin_list import PinList
 
 __all__ = ["PinActions"]
@@ -48,41 +49,43 @@ class PinActions(PlaceScreen):
     # -- preview ------------------------------------------------------------------------------------------------
 
     def load_preview(self) -> None:
-        """Fetch what the pin under the cursor looks like."""
+        """Show what the pin under the cursor looks like: fetched once, and written anew for another size."""
         self.work_on(self._load_preview, "preview")
 
     async def _load_preview(self) -> None:
         detail = self.detail
         entry, address = detail.entry, detail.address
-        if entry is None:
+        if entry is None or not detail.wants_preview:
             return
         detail.link = await self.workspace.link(entry.cid)
-        trouble = ""
-        shown = folder = None
+        looks, shown, folder, trouble = detail.looks, None, None, ""
         try:
-            record = await self.workspace.history.record(entry.id) if entry.kind != "file" else None
-            if record is not None and record.data is not None:
-                document: Any = record.data
-                if entry.kind == "message" and isinstance(document, dict):
-                    words = str(cast("dict[str, Any]", document).get("payload", ""))
-                    shown = await asyncio.to_thread(show_words, words, detail.content_width)
-                else:
-                    shown = await asyncio.to_thread(show_json, document)
-            else:
-                preview = await self._beginning(entry, address)
-                if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
-                    preview = await self.workspace.preview(address, limit=PICTURE_CAP)
-                folder = preview.entries
-                if folder is None:
-                    room = detail.content_width, max(8, detail.size.height - 14)
-                    shown = await asyncio.to_thread(show_bytes, preview, *room, colours=not self.pinui.no_color)
+            if looks is None:
+                looks, folder = await self._fetch_content(entry, address)
+            if looks is not None:
+                shown = await asyncio.to_thread(looks, *detail.room)
         except Exception as error:  # noqa: BLE001  a preview that fails says why, in its place
             trouble = sentence(error)
         if detail.entry is not None and detail.entry.id == entry.id and detail.address == address:
-            detail.shown, detail.folder, detail.chosen = shown, folder, 0
-            detail.trouble = trouble or self.pins.failed.get(entry.id, "")
-            detail.rebuild()
+            detail.looks = looks
+            detail.show_content(shown, folder, trouble or self.pins.failed.get(entry.id, ""))
             self.refresh_bindings()
+
+    async def _fetch_content(self, entry: Entry, address: str) -> tuple[Looks | None, tuple[DirEntry, ...] | None]:
+        """What the pin holds, from the history where it is kept: something to look at, or the entries of a folder."""
+        record = await self.workspace.history.record(entry.id) if entry.kind != "file" else None
+        if record is not None and record.data is not None:
+            document: Any = record.data
+            if entry.kind == "message" and isinstance(document, dict):
+                words = str(cast("dict[str, Any]", document).get("payload", ""))
+                return partial(show_words, words), None
+            return partial(show_json, document), None
+        preview = await self._beginning(entry, address)
+        if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
+            preview = await self.workspace.preview(address, limit=PICTURE_CAP)
+        if preview.entries is not None:
+            return None, preview.entries
+        return partial(show_bytes, preview, colours=not self.pinui.no_color), None
 
     async def _beginning(self, entry: Entry, address: str) -> Preview:
         if entry.size == 0:
@@ -103,8 +106,7 @@ class PinActions(PlaceScreen):
             self._walked()
 
     def _walked(self) -> None:
-        self.detail.shown = self.detail.folder = None
-        self.detail.trouble = ""
+        self.detail.forget_content()
         self.detail.rebuild()
         self.load_preview()
 

@@ -157,15 +157,14 @@ class PinsScreen(PinActions, PlaceScreen):
         if entry is not None:
             detail.trouble = self.pins.failed.get(entry.id, "")
         detail.entry = entry
+        self._preview_at_rest()
+
+    @on(Detail.Measured)
+    def _preview_at_rest(self) -> None:
         if self._resting is not None:
             self._resting.stop()
-        if entry is not None and (detail.shown is None and detail.folder is None):
+        if self.detail.wants_preview:
             self._resting = self.set_timer(REST, self.load_preview)
-
-    def on_resize(self) -> None:
-        """Pictures and text are made to measure."""
-        self.detail.shown = None
-        self.call_after_refresh(self._here)
 
     @on(ItemList.Chosen)
     def _chosen(self) -> None:
@@ -251,7 +250,7 @@ class PinsScreen(PinActions, PlaceScreen):
 
     def action_refresh_list(self) -> None:
         """Read everything again."""
-        self.detail.shown, self.detail.folder, self.detail.trouble = None, None, ""
+        self.detail.forget_content()
         self.pins.failed.clear()
         self.reload()
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from textual import events
+from textual.message import Message
 from textual.reactive import reactive
 
 from pinui.tui.commands import bindings
-from pinui.tui.display import ago, fit, moment, wrapped
+from pinui.tui.display import ago, fit, when, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import DirEntry, Entry
 
-__all__ = ["Detail"]
+__all__ = ["Detail", "Looks"]
 
 LABEL = 9
+FACTS = 14
+"""Lines that the facts and the border take, about: a picture gets the rest."""
+
+Looks: TypeAlias = Callable[[int, int], Shown]
+"""Content that was fetched, written for so many columns and lines."""
 
 
 class Detail(LineView):
@@ -24,11 +33,16 @@ class Detail(LineView):
 
     entry: reactive[Entry | None] = reactive(None, init=False)
 
+    class Measured(Message):
+        """The pane came into sight, or has another size: what it shows may be made to measure."""
+
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane second")
         self.link = ""
         self.trouble = ""
+        self.looks: Looks | None = None
         self.shown: Shown | None = None
+        self._shown_for: tuple[int, int] | None = None
         self.folder: tuple[DirEntry, ...] | None = None
         self.chosen = 0
         self.trail: list[str] = []
@@ -37,8 +51,31 @@ class Detail(LineView):
     def watch_entry(self, before: Entry | None, entry: Entry | None) -> None:
         """Another pin: what was known of the last one goes."""
         if before is None or entry is None or before.id != entry.id:
-            self.shown, self.folder, self.chosen, self.trail, self.trouble = None, None, 0, [], ""
+            self.trail = []
+            self.forget_content()
         self.rebuild()
+
+    def forget_content(self) -> None:
+        """What was fetched is no longer what is asked for."""
+        self.looks = self.shown = self.folder = None
+        self.chosen, self.trouble = 0, ""
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Columns and lines for a preview."""
+        return self.content_width, max(8, self.size.height - FACTS)
+
+    @property
+    def wants_preview(self) -> bool:
+        """Whether it is in sight and shows nothing yet, or something that was made for another size."""
+        in_sight = self.entry is not None and self.display and self.content_width >= LABEL
+        return in_sight and self.folder is None and (self.shown is None or self._shown_for != self.room)
+
+    def show_content(self, shown: Shown | None, folder: tuple[DirEntry, ...] | None, trouble: str) -> None:
+        """What the pin looks like, or why that can't be told."""
+        again = self.shown is not None
+        self.shown, self._shown_for, self.folder, self.trouble = shown, self.room, folder, trouble
+        self.rebuild(keep=again)
 
     @property
     def address(self) -> str:
@@ -48,6 +85,11 @@ class Detail(LineView):
     def on_resize(self) -> None:
         """Lines are as wide as the pane."""
         self.rebuild(keep=True)
+        self.post_message(self.Measured())
+
+    def on_show(self) -> None:
+        """In a small terminal the pane comes to the front when it is wanted."""
+        self.post_message(self.Measured())
 
     def rebuild(self, *, keep: bool = False) -> None:
         """Write all lines anew."""
@@ -96,7 +138,7 @@ class Detail(LineView):
         if room * 2 < len(entry.cid):
             lines += [[("CID", "muted")], *([(part, "primary")] for part in cid)]
             facts = []
-        facts.append(("Pinned", f"{ago(entry.timestamp, self.now)} · {moment(entry.timestamp, self.now)}", "text"))
+        facts.append(("Pinned", when(entry.timestamp, self.now), "text"))
         words = size_in_words(entry)
         facts.append(("Size", words if len(words) <= room else words.split(" · ")[0], "text"))
         if self.link:
