@@ -111,6 +111,29 @@ async def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported
     await history.aclose()
 
 
+async def test_a_line_that_the_history_cannot_hold_leaves_out_no_other(tmp_path: Path) -> None:
+    last = str(((START + 2) << 20) + (1 << 20) - 1)  # the last id that its millisecond has
+    lines = write(
+        tmp_path / "in.jsonl",
+        record(1),
+        record(2, profile="\ud800"),
+        record(2, id=last, name="\ud800"),
+        record(3, timestamp=START + 2),
+        b"{oops",
+        record(4),
+    )
+    history = History(tmp_path / "a.db")
+    report = await history.import_lines(lines)
+    assert (report.added, report.unchanged) == (3, 0)
+    reasons = dict(report.bad)
+    assert list(reasons) == [2, 4, 5]
+    assert "profile" in reasons[2]
+    assert reasons[4].startswith("the history holds no more rows with the time ")
+    again = await history.import_lines(lines)
+    assert (again.added, again.unchanged, again.bad) == (0, 3, report.bad)
+    await history.aclose()
+
+
 async def test_a_bare_record_of_the_sdk_is_enough(tmp_path: Path) -> None:
     history = History(tmp_path / "a.db", profile=lambda: "work")
     report = await history.import_lines(write(tmp_path / "in.jsonl", record(1, data=[1]), record(2)))

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.history.lines import MAX_LINE, BadLine, add_line, entry_line, parse_line
-from pinui.workspace.history.schema import explained, writing
+from pinui.workspace.history.schema import explained, undone_if_refused, writing
 from pinui.workspace.models import ImportReport
 from pinui.workspace.rows import Entry, Query
 
@@ -106,17 +106,22 @@ class LineReader:
 
     def read_some(self, history: HistoryFile) -> bool:
         """Read the next lines and add them in one transaction; False at the end."""
-        found: list[tuple[Entry, str | None]] = []
+        found: list[tuple[int, Entry, str | None]] = []
         try:
             more = self._read(found)
         except OSError as error:
             raise HistoryError(f"{self._path} cannot be read: {error.strerror or error}.") from error
-        added = 0
+        added, refused = 0, list[tuple[int, str]]()
         with explained(history.path), writing(history.connection):
-            for entry, data in found:
-                added += add_line(history, entry, data)
+            for number, entry, data in found:
+                try:
+                    with undone_if_refused(history.connection):
+                        added += add_line(history, entry, data)
+                except (HistoryError, UnicodeEncodeError) as error:
+                    refused.append((number, f"{str(error)[:1].lower()}{str(error)[1:]}".rstrip(".")))
+        self._bad = sorted(self._bad + refused)
         self._added += added
-        self._unchanged += len(found) - added
+        self._unchanged += len(found) - len(refused) - added
         return more
 
     def close(self, _history: HistoryFile | None = None) -> None:
@@ -124,7 +129,7 @@ class LineReader:
         if self._path is not None and self._stream is not None:
             self._stream.close()
 
-    def _read(self, found: list[tuple[Entry, str | None]]) -> bool:
+    def _read(self, found: list[tuple[int, Entry, str | None]]) -> bool:
         if self._stream is None:
             if self._path is None:  # a path or a stream was given
                 raise AssertionError
@@ -142,7 +147,7 @@ class LineReader:
                     line = self._stream.readline(MAX_LINE)
             elif line.strip():
                 try:
-                    found.append(parse_line(line, profile=self._profile))
+                    found.append((self._number, *parse_line(line, profile=self._profile)))
                 except BadLine as error:
                     self._bad.append((self._number, str(error)))
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui.ipfs.cid import Cid
@@ -18,6 +19,7 @@ __all__ = ["MAX_LINE", "BadLine", "add_line", "entry_line", "parse_line"]
 
 MAX_LINE = 64 * 1024 * 1024
 JSON_SAFE = 2**53
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BadLine(ValueError):
@@ -58,7 +60,7 @@ def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
         size,
         cast("Any", kind),
         cast("Any", direction),
-        _text(fields, "profile") or profile,
+        _profile(fields) or profile,
         _text(fields, "name"),
         _text(fields, "note"),
         _text(fields, "recipientId"),
@@ -115,6 +117,14 @@ def _text(fields: dict[str, Any], key: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise BadLine(f"“{key}” should be text")
     return value
+
+
+def _profile(fields: dict[str, Any]) -> str | None:
+    """Whose a row is: unlike a name to read, it is never made to fit."""
+    name = _text(fields, "profile")
+    if name is not None and SURROGATE.search(name):
+        raise BadLine("“profile” holds a character that is no text")
+    return name
 
 
 def _number(fields: dict[str, Any], key: str, largest: int) -> int:

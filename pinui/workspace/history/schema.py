@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["BUSY_SECONDS", "ID_BITS", "MAX_TIMESTAMP", "can_search", "explained", "open_database", "writing"]
+__all__ = [
+    "BUSY_SECONDS",
+    "ID_BITS",
+    "MAX_TIMESTAMP",
+    "can_search",
+    "explained",
+    "open_database",
+    "undone_if_refused",
+    "writing",
+]
 
 VERSION = 1
 APPLICATION_ID = 0x70696E75  # “pinu”
@@ -166,6 +175,21 @@ def writing(connection: sqlite3.Connection) -> Generator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+@contextmanager
+def undone_if_refused(connection: sqlite3.Connection) -> Generator[None]:
+    """A part of a transaction: what it wrote goes if it raises, what was written before it stays."""
+    connection.execute("SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # a full disk ends all of it
+            connection.execute("ROLLBACK TO part")
+        raise
+    finally:
+        if connection.in_transaction:
+            connection.execute("RELEASE part")
 
 
 @contextmanager
