@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import libipld
 
-from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
+from pinui.ipfs.cid import DAG_PB, MAX_CID_BYTES, RAW, SHA2_256, Cid, read_cid
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
 from pinui.ipfs.limits import MAX_BLOCK, MAX_CAR_HEADER
 from pinui.ipfs.multihash import Bytes
@@ -18,7 +18,6 @@ from pinui.ipfs.varint import decode_varint, encode_varint
 
 __all__ = ["Block", "CarReader", "encode_header", "encode_section_head"]
 
-MAX_CID = 256
 # Four bytes of seven bits each: more than a block can be long.
 LENGTH_BYTES = 4
 NOTHING = memoryview(b"")
@@ -115,7 +114,7 @@ class CarReader:
         self.roots = _decode_header(bytes(header))
         while self._left != 0:
             self._between = True
-            length = yield from self._length(MAX_CID + MAX_BLOCK, "a block in the CAR")
+            length = yield from self._length(MAX_CID_BYTES + MAX_BLOCK, "a block in the CAR")
             section = yield from self._take(length)
             cid, end = _read_cid(section)
             yield Block(cid, section[end:])
@@ -181,16 +180,4 @@ def _read_cid(section: memoryview) -> tuple[Cid, int]:
     known = COMMON.get(bytes(section[:4]))
     if known is not None and len(section) >= 36:
         return Cid(1, known, SHA2_256, bytes(section[4:36])), 36
-    if bytes(section[:2]) == b"\x12\x20":
-        version, codec, hash_code, length, offset = 0, DAG_PB, SHA2_256, 32, 2
-    else:
-        version, offset = decode_varint(section)
-        if version != 1:
-            raise MalformedContent("a block in the CAR has no CID")
-        codec, offset = decode_varint(section, offset)
-        hash_code, offset = decode_varint(section, offset)
-        length, offset = decode_varint(section, offset)
-    end = offset + length
-    if end > min(len(section), MAX_CID):
-        raise MalformedContent("a block in the CAR has no CID")
-    return Cid(version, codec, hash_code, bytes(section[offset:end])), end
+    return read_cid(section)

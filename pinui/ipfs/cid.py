@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, cast
 
 import libipld
 
 from pinui.ipfs.errors import MalformedContent
-from pinui.ipfs.varint import encode_varint
+from pinui.ipfs.varint import decode_varint, encode_varint
 
-__all__ = ["DAG_PB", "IDENTITY", "RAW", "SHA2_256", "Cid"]
+__all__ = ["DAG_PB", "IDENTITY", "MAX_CID_BYTES", "RAW", "SHA2_256", "Cid", "read_cid"]
 
 RAW = 0x55
 DAG_PB = 0x70
@@ -22,6 +21,7 @@ SHA2_256 = 0x12
 # A CID with a sha2-512 digest in base16 has 139 characters; identity CIDs may carry up to 128 bytes.
 MAX_TEXT = 512
 TEXT = re.compile(rf"[0-9A-Za-z+/_=-]{{4,{MAX_TEXT}}}")
+MAX_CID_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,35 +39,19 @@ class Cid:
         if not TEXT.fullmatch(text):
             raise MalformedContent("not a CID")
         try:
-            cid = cls._from_parts(libipld.decode_cid(text))
-            # libipld stops reading after the digest: what stands behind it would be lost without a word.
-            whole = text.startswith("Qm") or libipld.decode_multibase(text)[1] == bytes(cid)
+            # libipld knows the multibases. Its own reader of CIDs stops at digests of 64 bytes: ours takes longer ones.
+            _base, raw = libipld.decode_multibase(f"z{text}" if text.startswith("Qm") else text)
+            return cls.from_bytes(raw)
         except ValueError as error:
             raise MalformedContent("not a CID") from error
-        if not whole:
-            raise MalformedContent("not a CID")
-        return cid
 
     @classmethod
     def from_bytes(cls, raw: bytes) -> Cid:
         """Read a CID's binary form, which must fill `raw`."""
-        try:
-            cid = cls._from_parts(libipld.decode_cid(raw))
-        except ValueError as error:
-            raise MalformedContent("the bytes are no CID") from error
-        if bytes(cid) != raw:
+        cid, end = read_cid(raw)
+        if end != len(raw):
             raise MalformedContent("the bytes are no CID")
         return cid
-
-    @classmethod
-    def _from_parts(cls, parts: Any) -> Cid:
-        multihash = parts["hash"]
-        return cls(
-            cast(int, parts["version"]),
-            cast(int, parts["codec"]),
-            cast(int, multihash["code"]),
-            cast(bytes, multihash["digest"]),
-        )
 
     @property
     def multihash(self) -> bytes:
@@ -100,4 +84,22 @@ class Cid:
 
     def __str__(self) -> str:
         """The canonical text: base58 for version 0, lower-case base32 for version 1."""
-        return libipld.encode_cid(bytes(self))
+        raw = bytes(self)
+        return libipld.encode_multibase("z", raw)[1:] if self.version == 0 else libipld.encode_multibase("b", raw)
+
+
+def read_cid(data: bytes | memoryview) -> tuple[Cid, int]:
+    """The CID that `data` begins with, and where it ends."""
+    if bytes(data[:2]) == b"\x12\x20":
+        version, codec, hash_code, length, offset = 0, DAG_PB, SHA2_256, 32, 2
+    else:
+        version, offset = decode_varint(data)
+        if version != 1:
+            raise MalformedContent("the bytes are no CID")
+        codec, offset = decode_varint(data, offset)
+        hash_code, offset = decode_varint(data, offset)
+        length, offset = decode_varint(data, offset)
+    end = offset + length
+    if end > min(len(data), MAX_CID_BYTES):
+        raise MalformedContent("the bytes are no CID")
+    return Cid(version, codec, hash_code, bytes(data[offset:end])), end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
@@ -75,3 +75,18 @@ def test_raw_and_identity_have_no_version_0() -> None:
         with pytest.raises(ValueError, match="version 0"):
             cid.to_v0()
         assert cid.spellings() == (cid,)
+
+
+@example(bytes(65), SHA2_256)
+@example(bytes(128), IDENTITY)
+@given(st.binary(max_size=200), st.sampled_from([IDENTITY, SHA2_256, 0x1E, 2**40]))
+def test_digests_of_any_length_can_be_read_and_written(digest: bytes, hash_code: int) -> None:
+    cid = Cid(1, RAW, hash_code, digest)
+    assert Cid.parse(str(cid)) == cid
+    assert Cid.from_bytes(bytes(cid)) == cid
+
+
+def test_no_cid_is_longer_than_any_that_is_in_use() -> None:
+    for raw in (bytes(Cid(1, RAW, IDENTITY, bytes(252))), b"\x01\x55\x12" + b"\xff" * 8 + b"\x7f"):
+        with pytest.raises(MalformedContent):
+            Cid.from_bytes(raw)
