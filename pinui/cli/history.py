@@ -164,8 +164,9 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
     ids = file.ids(query)
     if options.cids:
         from pinui.cli.stdin import read_cids
+        from pinui.workspace.history.pinned import both_versions
 
-        wanted = set(read_cids(options.cids))
+        wanted = {spelling for cid in read_cids(options.cids) for spelling in both_versions(cid)}
         ids = [entry.id for entry in file.entries(ids) if entry.cid in wanted]
     if not ids:
         console.say("No row matches; nothing was forgotten.")

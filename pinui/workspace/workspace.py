@@ -224,7 +224,7 @@ class Workspace(Session):
                     raise
                 was_pinned = False
                 self._note(service, "ok", ANSWERED)
-            await self.history.mark_revoked(canonical, service.profile.name, _now())
+            await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
 
     # Checking

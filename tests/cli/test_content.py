@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pinui.ipfs.cid import Cid
 from tests.cli.conftest import Run
 
 UNKNOWN = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG"
@@ -187,6 +188,20 @@ def test_revoking_goes_on_past_what_is_not_pinned(call: Run) -> None:
     assert states == {first: "revoked", second: "revoked"}
     assert call("store", "1").line == first
     assert call("history", "--pinned").out.count(first) == 2
+
+
+def test_a_cid_in_its_other_version_names_the_same_thing(call: Run, here: Path) -> None:
+    (here / "cat.txt").write_text("cat")
+    cid = call("upload", "cat.txt").line.split("\t")[0]
+    other = str(Cid.parse(cid).spellings()[1])
+    (here / "cat.txt").unlink()
+    assert call("download", other).line == "cat.txt"
+    assert call("revoke", other, "--yes").code == 0
+    (row,) = [json.loads(line) for line in call("history", "--json").out.splitlines()]
+    assert "revokedAt" in row
+    assert call("revoke", cid, "--yes").code == 0
+    assert json.loads(call("history", "--json").line) == row, "it was revoked once"
+    assert call("history", "forget", other, "--yes").err == "1 row forgotten.\n"
 
 
 def test_revoking_asks_and_without_somebody_to_ask_does_nothing(call: Run) -> None:

@@ -1,12 +1,17 @@
-"""Made-up rows for tests of the history."""
+"""Made-up rows for tests of the history, and lines of them."""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import json
+from pathlib import Path
 from typing import Any
 
 from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
 from pinui.workspace import Entry
+from pinui.workspace.history import HistoryFile
+from pinui.workspace.history.files import LineWriter
 
 START = 1_700_000_000_000
 
@@ -14,6 +19,11 @@ START = 1_700_000_000_000
 def cid(number: int) -> str:
     """A CID of its own for each number."""
     return str(Cid(1, DAG_PB, SHA2_256, hashlib.sha256(str(number).encode()).digest()))
+
+
+def other_version(text: str) -> str:
+    """The same CID in the other version."""
+    return str(Cid.parse(text).spellings()[1])
 
 
 def row(number: int = 0, **fields: Any) -> Entry:
@@ -28,3 +38,26 @@ def row(number: int = 0, **fields: Any) -> Entry:
         "profile": "local",
     }
     return Entry(**(ordinary | fields))
+
+
+def exported(history: HistoryFile) -> bytes:
+    """Everything that a history exports."""
+    out = io.BytesIO()
+    writer = LineWriter(out)
+    while writer.write_some(history):
+        pass
+    writer.finish(history)
+    return out.getvalue()
+
+
+def record(number: int = 1, **fields: Any) -> dict[str, Any]:
+    """A line to import, before it is JSON text."""
+    return {"cid": cid(number), "timestamp": START + number, "size": 7} | fields
+
+
+def write(path: Path, *lines: Any) -> Path:
+    """A file of lines; bytes stand in it as they are."""
+    path.write_bytes(
+        b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    )
+    return path

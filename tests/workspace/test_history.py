@@ -195,20 +195,6 @@ def test_kind_direction_profile_recipient_and_state_narrow_a_query(path: Path) -
         assert numbers(Query(text="baf", kind="message", revoked=False)) == [3, 2]
 
 
-def test_revoking_marks_every_row_of_the_cid_in_that_profile_and_storing_again_unmarks(path: Path) -> None:
-    with HistoryFile(path) as history:
-        for profile in ("local", "local", "work"):
-            history.add(row(1, profile=profile), None)
-        history.mark_revoked(cid(1), "local", START + 50)
-        marked = [(entry.profile, entry.revoked_at) for entry in history.page(Query(sort="oldest"))]
-        assert marked == [("local", START + 50), ("local", START + 50), ("work", None)]
-        assert history.shared_rows(cid(1), "local") == 2
-        history.add(row(1, direction="received", kind="message"), None)
-        assert history.page(Query(revoked=True)) != [], "reading a message pins nothing"
-        history.add(row(1), None)
-        assert history.page(Query(revoked=True)) == []
-
-
 def test_thousands_of_rows_are_summed_and_their_sharers_counted(path: Path) -> None:
     with HistoryFile(path) as history:
         with writing(history.connection):

@@ -106,9 +106,9 @@ class History:
         """Write a row for good, even if the caller is cancelled meanwhile."""
         return await self._write(lambda file: file.add(entry, data))
 
-    async def mark_revoked(self, cid: str, profile: str, revoked_at: int) -> None:
-        """Note that a CID is no longer pinned at a service."""
-        await self._write(lambda file: file.mark_revoked(cid, profile, revoked_at))
+    async def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
+        """Note that a CID is no longer pinned at a service; if it was not pinned any more, an earlier mark stays."""
+        await self._write(lambda file: file.mark_revoked(cid, profile, revoked_at, was_pinned=was_pinned))
 
     async def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note what reading it back has shown, on every row of the CID."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.workspace.history.pinned import merge_revocation
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP
 from pinui.workspace.rows import Entry
 
@@ -72,22 +73,18 @@ def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
 
 
 def add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
-    """Insert an imported row inside the caller's transaction, unless it is there already."""
+    """Insert an imported row inside the caller's transaction, unless it is there already; it may know a revocation."""
     execute = history.connection.execute
     identity = (entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
     same = "SELECT id FROM entries WHERE cid = ? AND timestamp = ? AND kind = ? AND direction = ? AND profile = ?"
     known = [row[0] for row in execute(same, identity).fetchall()]
     taken = entry.id and execute("SELECT 1 FROM entries WHERE id = ?", (entry.id,)).fetchone()
     # An id means the same row in every copy of a history, unless two machines wrote in the same millisecond.
-    if entry.id in known or (known and (taken or not entry.id)):
-        return False
-    history.insert(entry, data, at=entry.id if entry.id and not taken else None)
-    if entry.revoked_at is not None:
-        newer = "SELECT max(timestamp) FROM entries WHERE cid = ? AND profile = ? AND direction = 'sent'"
-        last_sent = execute(newer, (entry.cid, entry.profile)).fetchone()[0]
-        if last_sent is None or entry.revoked_at >= last_sent:
-            execute("INSERT OR IGNORE INTO revocations VALUES (?, ?, ?)", (entry.cid, entry.profile, entry.revoked_at))
-    return True
+    is_new = not (entry.id in known or (known and (taken or not entry.id)))
+    if is_new:
+        history.insert(entry, data, at=entry.id if entry.id and not taken else None)
+    merge_revocation(history.connection, entry.cid, entry.profile, entry.revoked_at)
+    return is_new
 
 
 def _document(value: Any) -> str:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import HistoryError
+from pinui.workspace.history.pinned import both_versions, set_pinned, set_revoked
 from pinui.workspace.history.query import COLUMNS, REVOCATION, select
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
 from pinui.workspace.rows import Entry, Query, Recipient
@@ -88,9 +89,9 @@ class HistoryFile:
         return rows[0][0] if rows else None
 
     def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
-        """The newest row with this CID."""
+        """The newest row with this CID, in either version."""
         selection = select(Query(profile=profile, direction=direction), searchable=self.searchable)
-        selection.add("e.cid = ?", cid)
+        selection.add("e.cid IN (?, ?)", *both_versions(cid))
         rows = self._all(selection.rows(), [*selection.values, 1])
         return Entry(*rows[0]) if rows else None
 
@@ -111,11 +112,11 @@ class HistoryFile:
 
     def shared_rows(self, cid: str, profile: str) -> int:
         """How many rows share a CID in a profile."""
-        return self._all("SELECT count(*) FROM entries WHERE cid = ? AND profile = ?", [cid, profile])[0][0]
+        return self.rows_sharing([cid], profile)
 
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
-        """How many rows have one of these CIDs in a profile."""
-        wanted, sharing = list(set(cids)), 0
+        """How many rows have one of these CIDs, in either version, in a profile."""
+        wanted, sharing = list({spelling for cid in cids for spelling in both_versions(cid)}), 0
         for start in range(0, len(wanted), BATCH):
             some = wanted[start : start + BATCH]
             marks = ", ".join("?" * len(some))
@@ -145,9 +146,7 @@ class HistoryFile:
         """Write a row for good: it is on the disk when this returns. A sent one is pinned, so no longer revoked."""
         with explained(self.path), writing(self.connection):
             if entry.direction == "sent":
-                self.connection.execute(
-                    "DELETE FROM revocations WHERE cid = ? AND profile = ?", (entry.cid, entry.profile)
-                )
+                set_pinned(self.connection, entry.cid, entry.profile)
             entry_id = self.insert(entry, data)
         return self.entries([entry_id])[0]
 
@@ -200,13 +199,13 @@ class HistoryFile:
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note what reading it back has shown, on every row of the CID."""
         with explained(self.path), writing(self.connection):
-            sql = "UPDATE entries SET verification = ? WHERE cid = ? AND profile = ?"
-            self.connection.execute(sql, (verdict, cid, profile))
+            sql = "UPDATE entries SET verification = ? WHERE cid IN (?, ?) AND profile = ?"
+            self.connection.execute(sql, (verdict, *both_versions(cid), profile))
 
-    def mark_revoked(self, cid: str, profile: str, revoked_at: int) -> None:
+    def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
         """Note that a CID is no longer pinned at a service. No row is removed."""
         with explained(self.path), writing(self.connection):
-            self.connection.execute("INSERT OR REPLACE INTO revocations VALUES (?, ?, ?)", (cid, profile, revoked_at))
+            set_revoked(self.connection, cid, profile, revoked_at, was_pinned=was_pinned)
 
     def forget(self, ids: Iterable[int]) -> int:
         """Remove rows for good."""
