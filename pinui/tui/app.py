@@ -116,7 +116,11 @@ class Pinui(TypedAhead[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Our fields clean what they draw; the line of Textual's palette draws what it is given."""
-        if isinstance(event, events.Paste) and type(self.focused).__module__.startswith("textual."):
+        if (
+            isinstance(event, events.Paste)
+            and self.screen_stack
+            and type(self.focused).__module__.startswith("textual.")
+        ):
             event.text = clean_line(event.text)
         await super().on_event(event)
 

@@ -52,13 +52,15 @@ class TypedAhead(App[Result]):
         """Keys and what is pasted, one after the other; the rest as it comes."""
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
+        elif not self.screen_stack:
+            pass  # the app is on its way out: nothing is left that a key could be meant for
         elif event is not self._typed and self._must_wait(event):
             self._waiting.append(event)
             if self._giving_up is None:
                 self._watch()
         else:
             self._typed = event
-            before = (self.focused or self.screen) if self.screen_stack else None
+            before = self.focused or self.screen
             await super().on_event(event)
             self._follow(before, event, ROUNDS)
 

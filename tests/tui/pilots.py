@@ -94,10 +94,26 @@ async def settled(pilot: Pilot[Any]) -> None:
 
 async def paste(pilot: Pilot[Any], text: str) -> None:
     """Paste into what has the focus, as a terminal does."""
-    focused = pilot.app.screen.focused
-    assert focused is not None
-    focused.post_message(events.Paste(text))
+    pilot.app.post_message(events.Paste(text))
     await pilot.pause()
+    await keys_taken(pilot)
+
+
+async def keys_taken(pilot: Pilot[Any]) -> None:
+    """Wait until all that was typed has arrived where it was meant to."""
+    app = pilot.app
+    await until(pilot, lambda: app._exit or (app._typed is None and not app._waiting), "the end of what was typed")
+
+
+def take_keys_one_by_one(pilot: Pilot[Any]) -> None:
+    """Let `pilot.press` end when its keys have been taken: on a busy machine they wait for each other."""
+    press = pilot.press
+
+    async def press_and_wait(*keys: str) -> None:
+        await press(*keys)
+        await keys_taken(pilot)
+
+    pilot.press = press_and_wait  # type: ignore[method-assign]
 
 
 @asynccontextmanager
@@ -113,6 +129,7 @@ async def workbench(
     keep_toasts(app)
     app.NOTIFICATION_TIMEOUT = 2.5  # type: ignore[misc]  toasts stand in front of what tests look at
     async with app.run_test(size=size, notifications=True) as pilot:
+        take_keys_one_by_one(pilot)
         if not welcome:
             await shows(pilot, "Welcome")
             await pilot.press("enter")

@@ -233,7 +233,7 @@ async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
         await pilot.press("enter")
         await told(pilot, "Now using studio.")
         await until(pilot, lambda: app.workspace.profile.name == "studio")
-        assert "studio" in text_of(app).splitlines()[0]
+        await until(pilot, lambda: "studio" in text_of(app).splitlines()[0], "the name in the bar")
         await pilot.press("delete")
         await shows(pilot, "Remove the profile studio?")
         await pilot.press("R")

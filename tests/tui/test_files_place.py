@@ -229,8 +229,9 @@ async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(
         await pilot.press("3")
         await shows(pilot, "1 running")
         await pilot.press("4")
+        await shows(pilot, "Recipients")
         hold.set()
-        await shows(pilot, "Transfers have ended.")
+        await told(pilot, "Transfers have ended.")
         await until(pilot, lambda: rung)
 
 

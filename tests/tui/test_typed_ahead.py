@@ -77,6 +77,14 @@ async def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds() -> Non
         assert [entry.name for entry in await app.workspace.history.page(Query(revoked=True))] == ["grapes"]
         type_at_once(pilot, "z", "g", "n", "'!", "enter")
         await shows(pilot, "tall!", "revoked hidden")
+        await until(pilot, lambda: len(app.screen_stack) == 1, "the prompt's end")
+
+
+async def test_keys_that_arrive_after_the_last_screen_are_nobodys() -> None:
+    async with workbench() as (app, _pilot):
+        pass
+    await app.on_event(events.Key("enter", None))
+    await app.on_event(events.Paste("late"))
 
 
 async def test_a_step_that_hangs_does_not_take_the_keyboard(monkeypatch: pytest.MonkeyPatch) -> None:
