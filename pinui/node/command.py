@@ -10,10 +10,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
+from pinui.node.line_writer import LineWriter
 from pinui.node.server import Node, NodeError, RequestLine
 
 __all__ = ["run"]
@@ -35,23 +35,44 @@ def run(
     def end(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
+    log = LineWriter(sys.stderr)
+    logging.getLogger("pinui.node").addHandler(_Narration(log, as_json))
     show = _json_line if as_json else _text_line
-    node = Node(data_dir, port=port or 0, token=token or None, rate_limit=rate_limit or None, on_request=_logger(show))
-    logging.getLogger("pinui.node").addHandler(logging.StreamHandler())
+    node = Node(
+        data_dir,
+        port=port or 0,
+        token=token or None,
+        rate_limit=rate_limit or None,
+        on_request=lambda line: log.put(show(line)),
+    )
     try:
         node.start()
-    except NodeError as error:
-        sys.stderr.write(f"pinui: {error}\n")
-        return 1
-    try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
         sys.stdout.write(_json_greeting(node) if as_json else _text_greeting(node))
         sys.stdout.flush()
         stop.wait()
+    except NodeError as error:
+        log.put(f"pinui: {error}")
+        return 1
     finally:
         node.stop()
+        log.close()
     return 0
+
+
+class _Narration(logging.Handler):
+    """What the node has to say beside its requests: the same way, since it is said where nothing may block."""
+
+    def __init__(self, log: LineWriter, as_json: bool) -> None:
+        super().__init__()
+        self._log = log
+        self._as_json = as_json
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        facts = {"time": record.created, "level": record.levelname.lower(), "message": text}
+        self._log.put(json.dumps(facts) if self._as_json else text)
 
 
 def _text_greeting(node: Node) -> str:
@@ -79,15 +100,6 @@ def _json_greeting(node: Node) -> str:
         "data": str(node.data_dir),
     }
     return json.dumps(facts) + "\n"
-
-
-def _logger(show: Callable[[RequestLine], str]) -> Callable[[RequestLine], None]:
-    def write(line: RequestLine) -> None:
-        # One call a line: requests end in many orders, their lines never mix.
-        sys.stderr.write(show(line) + "\n")
-        sys.stderr.flush()
-
-    return write
 
 
 def _clean_path(path: str) -> str:

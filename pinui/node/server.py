@@ -204,12 +204,18 @@ class Node:
                 status = moved.status
                 raise
             finally:
-                if self._on_request is not None:
-                    path = request.rel_url.raw_path
-                    self._on_request(RequestLine(request.method, path, status, time.perf_counter() - began))
+                self._report(RequestLine(request.method, request.rel_url.raw_path, status, time.perf_counter() - began))
             return response
 
         return handle
+
+    def _report(self, line: RequestLine) -> None:
+        if self._on_request is not None:
+            try:
+                self._on_request(line)
+            except Exception:
+                # What was answered is true, whoever hears of it.
+                log.exception("%s %s could not be reported", line.method, line.path)
 
     async def _answer(self, request: web.BaseRequest, api: PinningApi, gateway: Gateway) -> web.StreamResponse:
         limits: dict[str, str] = {}

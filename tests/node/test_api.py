@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from pathlib import Path
 
 import httpx
 import pytest
@@ -260,3 +261,16 @@ def test_every_request_is_logged_without_its_query(api: httpx.Client, log: list[
         ("GET", "/data/pinList", 200),
         ("GET", f"/ipfs/{OTHER}", 404),
     ]
+
+
+def test_a_log_that_fails_does_not_change_the_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: RequestLine) -> None:
+        raise ZeroDivisionError
+
+    node = Node(tmp_path, on_request=fail)
+    node.start()
+    with client(node) as api:
+        assert api.get("/data/testAuthentication").status_code == 200
+        assert api.get("/ipfs/x").status_code == 400
+    node.stop()
+    assert "GET /data/testAuthentication could not be reported" in caplog.text

@@ -10,23 +10,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import httpx
 import pytest
 
+from pinui.node.line_writer import LineWriter
 from tests.node.conftest import PROMPTLY
 from tests.node.killing import KillLoop
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def running(*arguments: str, stderr: int | IO[str] = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "pinui", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": ""}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment) as process:
         try:
             yield process
         finally:
@@ -88,6 +88,18 @@ def test_scripts_get_one_object_and_objects_as_log(tmp_path: Path) -> None:
     ]
 
 
+def test_what_it_has_to_say_beside_its_requests_is_an_object_too(tmp_path: Path) -> None:
+    (tmp_path / "index.db").write_bytes(b"rubbish" * 1000)
+    with running("--json", "node", "--data", str(tmp_path)) as process:
+        first_object(process)
+        process.terminate()
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        [said] = [json.loads(line) for line in process.stderr]
+    assert said["level"] == "warning"
+    assert "made anew" in said["message"]
+
+
 def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:
     with running("--json", "node", "--data", str(tmp_path / "one")) as process:
         port = first_object(process)["api_url"].rpartition(":")[2]
@@ -95,6 +107,67 @@ def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> N
             output, errors = other.communicate(timeout=60)
             assert (other.returncode, output) == (1, "")
             assert errors == f"pinui: Port {port} is in use. Choose another one, or none for a free one.\n"
+
+
+def ask_often(facts: dict[str, str], times: int) -> list[int]:
+    headers = {"Authorization": f"Bearer {facts['token']}"}
+    with httpx.Client(base_url=facts["api_url"], headers=headers, trust_env=False, timeout=60) as api:
+        return [api.get("/data/testAuthentication").status_code for _ in range(times)]
+
+
+@contextmanager
+def full_pipe() -> Iterator[tuple[IO[bytes], IO[str], int]]:
+    """A pipe that takes nothing more: whoever writes to it waits until somebody reads. And how much is in it."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    size = 0
+    with suppress(BlockingIOError):
+        while True:
+            size += os.write(writer, b"x")
+    os.set_blocking(writer, True)
+    with open(reader, "rb") as reading, open(writer, "w") as writing:
+        yield reading, writing, size
+
+
+def test_a_log_that_nobody_reads_stops_neither_the_answers_nor_the_end(tmp_path: Path) -> None:
+    with full_pipe() as (_, log, _), running("--json", "node", "--data", str(tmp_path), stderr=log) as process:
+        assert ask_often(first_object(process), 10) == [200] * 10
+        process.terminate()
+        began = time.monotonic()
+        assert process.wait(60) == 0
+        assert time.monotonic() - began < PROMPTLY
+
+
+def test_of_lines_that_nobody_reads_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pinui.node.line_writer.MOST_WAITING", 10)
+    with full_pipe() as (reader, log, size):
+        lines = LineWriter(log)
+        for number in range(1000):
+            lines.put(f"line {number}")
+        reader.read(size)
+        lines.close()
+        log.close()
+        written = reader.read().splitlines()
+    assert len(written) in (10, 11), "one may have been on its way"
+    assert written[:10] == [f"line {number}".encode() for number in range(10)]
+
+
+def test_a_log_whose_reader_has_gone_leaves_the_answers_as_they_are(tmp_path: Path) -> None:
+    with running("--json", "node", "--data", str(tmp_path)) as process:
+        facts = first_object(process)
+        assert process.stderr is not None
+        process.stderr.close()
+        assert ask_often(facts, 10) == [200] * 10
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_every_line_of_the_log_is_written_before_the_end(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w") as log, running("--json", "node", "--data", str(tmp_path), stderr=log) as process:
+        ask_often(first_object(process), 300)
+        process.terminate()
+        assert process.wait(60) == 0
+    assert len((tmp_path / "log").read_text().splitlines()) == 300
 
 
 @pytest.mark.slow
