@@ -11,10 +11,18 @@ from typing import Any, Literal, Protocol
 from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, CidPredictor, ImportProfile
-from pinui.ipfs.multihash import HASHES, Bytes, verify_block
+from pinui.ipfs.multihash import HASHES, Bytes, can_prove
 from pinui.ipfs.unixfs import JSON, FilePiece, read_block
 
-__all__ = ["ONE_BLOCK", "ContentCheck", "Finding", "compare_prediction", "likely_profiles", "same_content"]
+__all__ = [
+    "ONE_BLOCK",
+    "ContentCheck",
+    "Finding",
+    "can_rebuild",
+    "compare_prediction",
+    "likely_profiles",
+    "same_content",
+]
 
 Finding = Literal["verified", "mismatch", "unknown"]
 
@@ -31,6 +39,11 @@ def likely_profiles(cid: Cid) -> tuple[ImportProfile, ...]:
     """The ways a file with this CID may have been cut, the likeliest first."""
     first = KUBO_V0 if cid.version == 0 else KUBO_V1
     return (first, *(profile for profile in PROFILES if profile is not first))
+
+
+def can_rebuild(cid: Cid) -> bool:
+    """Whether this CID is of a tree as importers make it, so that building one from the bytes can give it again."""
+    return (cid.codec, cid.hash_code, len(cid.digest)) == (DAG_PB, SHA2_256, 32)
 
 
 class _Hasher(Protocol):
@@ -72,13 +85,12 @@ class ContentCheck:
         self._size = 0
         self._hasher: _Hasher | None = None
         self._start: bytes = b""
-        self.is_certain = cid.codec in (RAW, JSON) and (cid.hash_code in HASHES or cid.hash_code == IDENTITY)
-        """Whether one look settles it, so that no other profile needs trying."""
+        self._is_certain = cid.codec in (RAW, JSON) and can_prove(cid)
         if cid.hash_code == IDENTITY:
             return
-        if self.is_certain:
+        if self._is_certain:
             self._hasher = _WholeHash(cid.hash_code)
-        elif cid.codec == DAG_PB and cid.hash_code == SHA2_256:
+        elif can_rebuild(cid):
             self._hasher = _Rebuilt(profile or likely_profiles(cid)[0])
 
     def feed(self, data: Bytes) -> None:
@@ -97,11 +109,12 @@ class ContentCheck:
             return "unknown"
         if self._hasher.matches(self._cid):
             return "verified"
-        return "mismatch" if self.is_certain else "unknown"
+        return "mismatch" if self._is_certain else "unknown"
 
     def _identity_finding(self) -> Finding:
+        if not can_prove(self._cid):
+            return "unknown"
         try:
-            verify_block(self._cid, self._cid.digest)
             piece = read_block(self._cid, self._cid.digest)
         except ContentAddressError:
             return "unknown"
@@ -122,10 +135,11 @@ def compare_prediction(
         return "verified"
     if small_content is None:
         return "unverifiable"
+    findings: set[Finding] = set()
     for profile in PROFILES:
         check = ContentCheck(cid, profile)
         check.feed(small_content)
-        finding = check.finding()
-        if finding == "verified":
-            return "verified"
-    return "mismatch" if cid.hash_code == SHA2_256 else "unverifiable"
+        findings.add(check.finding())
+    if "verified" in findings:
+        return "verified"
+    return "mismatch" if "mismatch" in findings or can_rebuild(cid) else "unverifiable"

@@ -10,7 +10,17 @@ from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.errors import UnsupportedContent, WrongHash
 from pinui.ipfs.limits import MAX_BLOCK
 
-__all__ = ["BLAKE2B_256", "HASHES", "MAX_IDENTITY", "SHA2_512", "Bytes", "dag_pb_cid", "raw_cid", "verify_block"]
+__all__ = [
+    "BLAKE2B_256",
+    "HASHES",
+    "MAX_IDENTITY",
+    "SHA2_512",
+    "Bytes",
+    "can_prove",
+    "dag_pb_cid",
+    "raw_cid",
+    "verify_block",
+]
 
 Bytes = bytes | bytearray | memoryview
 
@@ -19,6 +29,7 @@ BLAKE2B_256 = 0xB220
 
 # An identity CID carries its content in itself; longer ones would be a way around block limits.
 MAX_IDENTITY = 128
+# A digest may be cut, but not so short that other bytes with the same one can be found.
 MIN_DIGEST = 20
 
 
@@ -33,23 +44,22 @@ HASHES: dict[int, Callable[[Bytes], Any]] = {
 }
 
 
+def can_prove(cid: Cid) -> bool:
+    """Whether a block can be checked against this CID: it names a trusted hash, and enough of it."""
+    if cid.hash_code == IDENTITY:
+        return len(cid.digest) <= MAX_IDENTITY
+    make = HASHES.get(cid.hash_code)
+    return make is not None and MIN_DIGEST <= len(cid.digest) <= make(b"").digest_size
+
+
 def verify_block(cid: Cid, data: Bytes) -> None:
     """Return only if `data` is what `cid` names; `UnsupportedContent` where that can't be told."""
     if len(data) > MAX_BLOCK:
         raise UnsupportedContent(f"block {cid} is larger than 2 MiB")
-    if cid.hash_code == IDENTITY:
-        if len(cid.digest) > MAX_IDENTITY:
-            raise UnsupportedContent(f"an identity CID may carry at most {MAX_IDENTITY} bytes")
-        if cid.digest != data:
-            raise WrongHash(f"the bytes of block {cid} are not what its CID says")
-        return
-    make = HASHES.get(cid.hash_code)
-    if make is None:
-        raise UnsupportedContent(f"block {cid} uses a hash function that is not trusted here")
-    digest: bytes = make(data).digest()
-    if not MIN_DIGEST <= len(cid.digest) <= len(digest):
-        raise UnsupportedContent(f"the digest of block {cid} has a length that is not trusted here")
-    if digest[: len(cid.digest)] != cid.digest:
+    if not can_prove(cid):
+        raise UnsupportedContent(f"the hash of block {cid}, or its length, is not trusted here")
+    digest: Bytes = data if cid.hash_code == IDENTITY else HASHES[cid.hash_code](data).digest()[: len(cid.digest)]
+    if digest != cid.digest:
         raise WrongHash(f"the bytes of block {cid} are not what its CID says")
 
 

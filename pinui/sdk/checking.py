@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from pinui.ipfs.car import encode_header
-from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, likely_profiles
+from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, can_rebuild, likely_profiles
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
@@ -87,7 +87,7 @@ class CheckingSink:
         await self._hash_batch()
         await self._settle()
         finding = self._check.finding()
-        if finding != "unknown" or not self._inner.can_start_anew:
+        if finding != "unknown" or not can_rebuild(self._cid) or not self._inner.can_start_anew:
             return finding
         for profile in likely_profiles(self._cid)[1:]:
             check = ContentCheck(self._cid, profile)

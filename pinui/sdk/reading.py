@@ -6,8 +6,9 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
-from pinui.ipfs.multihash import HASHES
+from pinui.ipfs.check import can_rebuild
+from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, Cid
+from pinui.ipfs.multihash import can_prove
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
 from pinui.sdk.address import Address
@@ -168,7 +169,7 @@ class GatewayReader:
                 return replace(proven, head=head)
             if job.content_is_gone:
                 head = await self._plain(gateway, job, job.sink, retry=True)
-        if check.fits_one_block and not job.address.path and (job.cid.codec, job.cid.hash_code) == (DAG_PB, SHA2_256):
+        if check.fits_one_block and not job.address.path and can_rebuild(job.cid):
             raise _mismatch(job.address)
         if self.config.verify == "require":
             raise IntegrityError(
@@ -307,7 +308,7 @@ def _another_may_do_better(error: PinuiError) -> bool:
 
 def _is_provable(cid: Cid) -> bool:
     """Whether blocks of this kind can be checked here at all."""
-    return cid.codec in (RAW, DAG_PB) and (cid.hash_code in HASHES or cid.hash_code == IDENTITY)
+    return cid.codec in (RAW, DAG_PB) and can_prove(cid)
 
 
 def _no_gateway() -> PinuiError:

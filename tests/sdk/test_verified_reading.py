@@ -17,6 +17,7 @@ from pinui import Client, ContentError, IntegrityError, NetworkError, PinProvide
 from pinui.ipfs.cid import IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
+from pinui.sdk.sinks import FileSink
 from tests.sdk.conftest import FakeClock, MakeClient
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.servers import serve
@@ -498,14 +499,28 @@ async def test_a_refused_archive_fails_no_read(reading: Setup, tmp_path: Path, s
         Cid(1, 0x0129, SHA2_256, bytes(32)),
         Cid(1, 0x71, SHA2_256, bytes(32)),
         Cid(1, RAW, 0x1E, bytes(32)),
+        Cid(1, RAW, SHA2_256, b""),
+        Cid(1, 0x70, SHA2_256, bytes(8)),
     ],
-    ids=["blake2b tree", "sha512 tree", "dag-json", "dag-cbor", "raw blake3"],
+    ids=["blake2b tree", "sha512 tree", "dag-json", "dag-cbor", "raw blake3", "no digest", "a short digest"],
 )
 async def test_what_cannot_be_checked_here_is_no_lie(reading: Setup, tmp_path: Path, cid: Cid) -> None:
     for gateway in (FakeGateway(Content(cid, b"honest")), Faltering(Content(cid, b"honest"))):
         verdicts: Verdicts = []
         assert await read_all(await reading(gateway), str(cid), tmp_path, verdicts) == b"honest"
         assert verdicts == ["unverifiable", "unverifiable"]
+
+
+async def test_a_file_is_not_read_again_for_a_hash_that_cannot_be_checked(
+    reading: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replay(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(FileSink, "replay", replay)
+    cid = Cid(1, 0x70, SHA2_512, bytes(64))
+    client = await reading(FakeGateway(Content(cid, LARGE)))
+    assert (await client.download(str(cid), to=tmp_path / "out")).read_bytes() == LARGE
 
 
 class Listing(FakeGateway):

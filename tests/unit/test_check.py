@@ -59,6 +59,20 @@ def test_other_hashes_and_codecs_are_unknown() -> None:
     assert finding(Cid(1, 0x71, SHA2_256, bytes(32)), b"abc") == "unknown"
 
 
+@pytest.mark.parametrize("codec", [RAW, DAG_PB])
+@pytest.mark.parametrize("length", [0, 1, 19, 33])
+def test_a_digest_too_short_or_too_long_proves_nothing(codec: int, length: int) -> None:
+    digest = (hashlib.sha256(b"abc").digest() + b"x")[:length]
+    assert finding(Cid(1, codec, SHA2_256, digest), b"abc") == "unknown"
+    predicted = cid_of(b"abc", KUBO_V0)
+    assert compare_prediction(str(Cid(1, codec, SHA2_256, digest)), predicted, b"abc") == "unverifiable"
+
+
+def test_a_digest_may_be_cut_to_a_length_that_is_still_safe() -> None:
+    cid = Cid(1, RAW, SHA2_256, hashlib.sha256(b"abc").digest()[:20])
+    assert (finding(cid, b"abc"), finding(cid, b"abd")) == ("verified", "mismatch")
+
+
 def test_an_identity_cid_is_its_own_proof() -> None:
     assert finding(Cid(1, RAW, IDENTITY, b"abc"), b"ab", b"c") == "verified"
     assert finding(Cid(1, RAW, IDENTITY, b"abc"), b"abcd") == "mismatch"
@@ -66,6 +80,7 @@ def test_an_identity_cid_is_its_own_proof() -> None:
     assert finding(Cid(1, RAW, IDENTITY, b"")) == "verified"
     assert finding(Cid(1, RAW, IDENTITY, bytes(200)), bytes(200)) == "unknown"
     assert finding(Cid(1, DAG_PB, IDENTITY, b"\x0a\x02\x08\x01"), b"") == "unknown", "an empty folder is no file"
+    assert finding(Cid(1, 0x71, IDENTITY, b"abc"), b"abc") == "unknown"
 
 
 def test_versions_do_not_matter_for_sameness() -> None:
@@ -81,4 +96,5 @@ def test_a_providers_answer_is_judged() -> None:
     assert compare_prediction(str(cid_of(b"x", KUBO_V0)), predicted, None) == "unverifiable"
     assert compare_prediction(str(cid_of(b"abc", KUBO_V1)), predicted, b"abc") == "verified"
     assert compare_prediction(str(cid_of(b"x", KUBO_V0)), predicted, b"abc") == "mismatch"
+    assert compare_prediction(str(Cid(1, RAW, SHA2_512, bytes(64))), predicted, b"abc") == "mismatch"
     assert compare_prediction(str(Cid(1, DAG_PB, SHA2_512, bytes(64))), predicted, b"abc") == "unverifiable"
