@@ -31,12 +31,11 @@ class DraftCar:
         """Digest → offset and length; every block that is made here has a sha2-256 digest."""
         self._fd: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         self._end = 0
-        self._write([encode_header([_PLACEHOLDERS[cid_version]])])
-
-    @property
-    def size(self) -> int:
-        """Bytes written so far."""
-        return self._end
+        try:
+            self._write([encode_header([_PLACEHOLDERS[cid_version]])])
+        except BaseException:  # nobody has it yet who could discard it
+            self.discard()
+            raise
 
     def add(self, blocks: Iterable[NewBlock]) -> None:
         """Append blocks."""

@@ -263,6 +263,22 @@ def test_a_full_disk_is_a_507_and_loses_nothing(tmp_path: Path, monkeypatch: pyt
     node.stop()
 
 
+def test_a_disk_that_stays_full_costs_neither_files_nor_descriptors(
+    node: Node, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pin(number: int) -> int:
+        return api.post("/pinning/pinJSONToIPFS", json={"pinContent": number}).status_code
+
+    assert pin(0) == 200
+    before = len(os.listdir("/dev/fd"))
+    with monkeypatch.context() as full:
+        full.setattr("pinui.node.draft._write_all", no_room)
+        assert {pin(number) for number in range(1, 101)} == {507}
+    assert len(os.listdir("/dev/fd")) < before + 50, "each thread of the node may have opened the index"
+    assert len(list((node.data_dir / "drafts").iterdir())) == 1, "only the lock is left"
+    assert pin(1) == 200
+
+
 def test_an_upload_larger_than_the_disk_is_refused_at_once(node: Node) -> None:
     head = (
         f"POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
