@@ -40,20 +40,11 @@ class FolderLock:
 
     @classmethod
     def take(cls, folder: Path) -> FolderLock:
-        """Make a new lock that nobody else has."""
-        while True:
-            name = secrets.token_hex(8)
-            path = folder / f"{name}.lock"
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            # Another process may sweep between the two steps: then the file is gone, and a new one is made.
-            try:
-                if _try_lock(fd) and path.exists():
-                    return cls(folder, name, fd)
-            except OSError:  # a file system without locks
-                os.close(fd)
-                path.unlink(missing_ok=True)
-                raise
-            os.close(fd)
+        """Make a new lock, `alone_in` there: before it is locked, others would take its owner for dead."""
+        name = secrets.token_hex(8)
+        fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        _try_lock(fd)
+        return cls(folder, name, fd)
 
     def release(self) -> None:
         """Give the name up."""
@@ -66,7 +57,7 @@ class FolderLock:
             os.close(self._fd)
 
     def left_over(self) -> list[Path]:
-        """What owners left who are gone without giving their name up: they crashed."""
+        """What owners left who are gone without giving their name up: they crashed. `alone_in` there, too."""
         alive = {self.name: True}
         left: list[Path] = []
         for path in self._folder.iterdir():

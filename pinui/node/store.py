@@ -70,17 +70,17 @@ class PinStore:
         self._queue: list[_Job] = []
         self._queue_lock = threading.Lock()
         self._turn = threading.Lock()
-        self._lock = FolderLock.take(self._drafts)
-        try:
-            left = self._lock.left_over()
-            with alone_in(folder):
+        with alone_in(folder):
+            self._lock = FolderLock.take(self._drafts)
+            try:
+                left = self._lock.left_over()
                 self._index = open_index(folder / "index.db", self._pins, suspect=bool(left))
-            with contextlib.suppress(OSError):
-                (folder / "index.db").chmod(0o600)
-            self._clean_up(left)
-        except BaseException:
-            self._lock.release()
-            raise
+                with contextlib.suppress(OSError):
+                    (folder / "index.db").chmod(0o600)
+                self._clean_up(left)
+            except BaseException:
+                self._lock.release()
+                raise
 
     @property
     def index(self) -> Index:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import os
 import socket
 import stat
@@ -217,6 +218,48 @@ def test_what_a_crash_left_is_cleaned_and_what_others_write_is_not(tmp_path: Pat
     assert len(list((tmp_path / "drafts").iterdir())) == 3, "two locks and the living draft"
     newer.close()
     living.close()
+    assert not list((tmp_path / "drafts").iterdir())
+
+
+def test_a_store_that_opens_while_another_cleans_up_is_not_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one is stopped before it locks its name, the other at the door, where it may have looked around already."""
+    opened: dict[str, PinStore] = {}
+    named, at_the_door, is_open = threading.Event(), threading.Event(), threading.Event()
+    flock = fcntl.flock
+
+    def slow_flock(fd: int, operation: int) -> None:
+        alone = operation == fcntl.LOCK_EX
+        if threading.current_thread().name == "opens" and not alone and not named.is_set():
+            named.set()
+            at_the_door.wait(60)
+        if threading.current_thread().name == "cleans" and alone:
+            at_the_door.set()
+            is_open.wait(60)
+        flock(fd, operation)
+
+    def open_it() -> None:
+        opened["opens"] = PinStore(tmp_path)
+        is_open.set()
+
+    def clean() -> None:
+        named.wait(60)
+        opened["cleans"] = PinStore(tmp_path)
+
+    PinStore(tmp_path).close()
+    with monkeypatch.context() as slow:
+        slow.setattr("fcntl.flock", slow_flock)
+        threads = [threading.Thread(target=open_it, name="opens"), threading.Thread(target=clean, name="cleans")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    draft = opened["opens"].draft(0)
+    third = PinStore(tmp_path)
+    assert draft.path.exists()
+    for store in (*opened.values(), third):
+        store.close()
     assert not list((tmp_path / "drafts").iterdir())
 
 
