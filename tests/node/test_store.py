@@ -313,11 +313,11 @@ def test_a_disk_that_stays_full_costs_neither_files_nor_descriptors(
         return api.post("/pinning/pinJSONToIPFS", json={"pinContent": number}).status_code
 
     assert pin(0) == 200
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     with monkeypatch.context() as full:
         full.setattr("pinui.node.draft._write_all", no_room)
         assert {pin(number) for number in range(1, 101)} == {507}
-    assert len(os.listdir("/dev/fd")) < before + 50, "each thread of the node may have opened the index"
+    assert len(list(Path("/dev/fd").iterdir())) < before + 50, "each thread of the node may have opened the index"
     assert len(list((node.data_dir / "drafts").iterdir())) == 1, "only the lock is left"
     assert pin(1) == 200
 
