@@ -197,6 +197,15 @@ class Pinui(TypedAhead[None]):
         else:
             self.tell(f"Now using {name}.")
 
+    async def use(self, name: str) -> bool:
+        """Switch; a profile that is gone or settings that can't be read are told, and everything stays as it was."""
+        try:
+            await self.switch(name)
+        except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
+            self.tell_error(error)
+            return False
+        return True
+
     def _show_standing(self) -> None:
         for screen in self._places():
             screen.show_status()

@@ -120,11 +120,14 @@ class PinuiProvider(Provider):
             Known(
                 f"Use the profile {profile.name}",
                 profile.api_url or "the embedded node",
-                partial(self.pinui.switch, profile.name),
+                partial(self._use, profile.name),
             )
             for profile in profiles
             if profile.name != workspace.profile.name
         ]
+
+    async def _use(self, name: str) -> None:
+        await self.pinui.use(name)
 
     async def _pins(self) -> Iterable[Known]:
         workspace = self.pinui.workspace
@@ -149,7 +152,7 @@ class PinuiProvider(Provider):
 
         await self.pinui.action_go("pins")
         if isinstance(self.pinui.screen, PinsScreen):
-            await self.pinui.screen.show_cid(entry.cid)
+            self.pinui.screen.ask_on(partial(self.pinui.screen.show_entry, entry), "show")
 
 
 class ThemesProvider(Provider):

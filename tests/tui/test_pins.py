@@ -206,6 +206,47 @@ async def test_a_preview_is_fetched_when_its_pane_is_in_sight_and_written_for_it
         assert len(fetched) == 2, "another width needs nothing from the gateway"
 
 
+async def test_a_preview_that_fails_is_not_asked_for_again_until_somebody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone.txt").write_text("gone")
+    async with workbench() as (app, pilot):
+        asked: list[str] = []
+
+        async def refusing(cid: str, **_options: Any) -> Any:
+            asked.append(cid)
+            raise ProviderError("The gateway is asleep.", status=502)
+
+        monkeypatch.setattr(app.workspace, "preview", refusing)
+        await app.workspace.upload(tmp_path / "gone.txt")
+        await shows(pilot, "gone.txt", "The gateway is asleep.")
+        for _ in range(3):
+            pins_of(app).reload()
+            await settled(pilot)
+            await pilot.pause(0.3)
+        assert len(asked) == 1
+        assert "The gateway is asleep." in text_of(app)
+        await pilot.press("r")
+        await until(pilot, lambda: len(asked) == 2)
+
+
+async def test_any_name_in_a_folder_can_be_opened(tmp_path: Path) -> None:
+    names = ("100%41.txt", "a & b+c.txt", "notes #1.md", "why?.txt")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text(f"the words of {name}")
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(folder)
+        await shows(pilot, *names)
+        await pilot.press("enter")
+        for index, name in enumerate(names):
+            await pilot.press(*["down"] * index, "enter")
+            await shows(pilot, f"the words of {name}")
+            await pilot.press("backspace")
+            await shows(pilot, *names)
+
+
 async def test_previews_of_text_pictures_bytes_and_nothing(tmp_path: Path) -> None:
     async with workbench() as (app, pilot):
         for name, data, words in (

@@ -131,6 +131,7 @@ async def test_the_palette_goes_to_a_recent_pin(by: str) -> None:
 
     async with workbench() as (app, pilot):
         records = [await app.workspace.store({"number": number}, name=f"letter-{number}") for number in range(3)]
+        await app.workspace.store({"answers": records[1].cid}, name="mentions it")
         await pilot.press("4", "ctrl+p")
         await shows(pilot, "Search for commands")
         await paste(pilot, "letter-1" if by == "name" else records[1].cid[12:24])
@@ -141,6 +142,7 @@ async def test_the_palette_goes_to_a_recent_pin(by: str) -> None:
         screen = app.screen
         assert isinstance(screen, PinsScreen)
         await until(pilot, lambda: screen.pins.current is not None and screen.pins.current.name == "letter-1")
+        assert screen.pins.current.cid == records[1].cid
 
 
 async def test_all_of_a_pin_is_read_in_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

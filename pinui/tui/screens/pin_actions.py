@@ -57,18 +57,23 @@ class PinActions(PlaceScreen):
         entry, address = detail.entry, detail.address
         if entry is None or not detail.wants_preview:
             return
-        detail.link = await self.workspace.link(entry.cid)
+        asked = detail.asked = address, detail.room
         looks, shown, folder, trouble = detail.looks, None, None, ""
         try:
+            detail.link = await self.workspace.link(entry.cid)
             if looks is None:
                 looks, folder = await self._fetch_content(entry, address)
             if looks is not None:
                 shown = await asyncio.to_thread(looks, *detail.room)
+        except asyncio.CancelledError:
+            if detail.asked == asked:
+                detail.asked = None  # nothing came of it: it may be asked again
+            raise
         except Exception as error:  # noqa: BLE001  a preview that fails says why, in its place
             trouble = sentence(error)
         if detail.entry is not None and detail.entry.id == entry.id and detail.address == address:
             detail.looks = looks
-            detail.show_content(shown, folder, trouble or self.pins.failed.get(entry.id, ""))
+            detail.show_content(shown, folder, trouble)
             self.refresh_bindings()
 
     async def _fetch_content(self, entry: Entry, address: str) -> tuple[Looks | None, tuple[DirEntry, ...] | None]:

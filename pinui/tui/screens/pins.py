@@ -155,7 +155,7 @@ class PinsScreen(PinActions, PlaceScreen):
         detail, entry = self.detail, self.pins.current
         detail.now = self.pinui.clock()
         if entry is not None:
-            detail.trouble = self.pins.failed.get(entry.id, "")
+            detail.refused = self.pins.failed.get(entry.id, "")
         detail.entry = entry
         self._preview_at_rest()
 
@@ -254,11 +254,12 @@ class PinsScreen(PinActions, PlaceScreen):
         self.pins.failed.clear()
         self.reload()
 
-    async def show_cid(self, cid: str) -> None:
-        """Put the cursor on the newest row with this CID (from the palette or another place)."""
+    async def show_entry(self, entry: Entry) -> None:
+        """Put the cursor on this pin, whatever filter was in its way."""
         self.action_clear_filter()
         await asyncio.sleep(0)
-        ids = await self.workspace.history.ids(replace(self.asked, text=cid, profile=self.workspace.profile.name))
+        if entry.revoked_at is not None:
+            self.asked = replace(self.asked, revoked=None)
         await self._reload()
-        if ids and ids[0] in self.pins.ids:
-            self.pins.cursor = self.pins.ids.index(ids[0])
+        if entry.id in self.pins.ids:
+            self.pins.cursor = self.pins.ids.index(entry.id)

@@ -39,10 +39,14 @@ class Detail(LineView):
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane second")
         self.link = ""
+        self.refused = ""
+        """Why the pin could not be revoked."""
         self.trouble = ""
+        """Why there is no preview."""
         self.looks: Looks | None = None
         self.shown: Shown | None = None
-        self._shown_for: tuple[int, int] | None = None
+        self.asked: tuple[str, tuple[int, int]] | None = None
+        """The address and the room that a preview was asked for, whatever came of it."""
         self.folder: tuple[DirEntry, ...] | None = None
         self.chosen = 0
         self.trail: list[str] = []
@@ -57,7 +61,7 @@ class Detail(LineView):
 
     def forget_content(self) -> None:
         """What was fetched is no longer what is asked for."""
-        self.looks = self.shown = self.folder = None
+        self.asked = self.looks = self.shown = self.folder = None
         self.chosen, self.trouble = 0, ""
 
     @property
@@ -67,20 +71,22 @@ class Detail(LineView):
 
     @property
     def wants_preview(self) -> bool:
-        """Whether it is in sight and shows nothing yet, or something that was made for another size."""
+        """Whether it is in sight, and nobody has asked for this content at this size."""
         in_sight = self.entry is not None and self.display and self.content_width >= LABEL
-        return in_sight and self.folder is None and (self.shown is None or self._shown_for != self.room)
+        return in_sight and self.folder is None and self.asked != (self.address, self.room)
 
     def show_content(self, shown: Shown | None, folder: tuple[DirEntry, ...] | None, trouble: str) -> None:
         """What the pin looks like, or why that can't be told."""
         again = self.shown is not None
-        self.shown, self._shown_for, self.folder, self.trouble = shown, self.room, folder, trouble
+        self.shown, self.folder, self.trouble = shown, folder, trouble
         self.rebuild(keep=again)
 
     @property
     def address(self) -> str:
-        """The CID and the path walked below it."""
-        return "/".join([self.entry.cid if self.entry else "", *self.trail])
+        """The CID and the path walked below it, quoted: a name may hold any character."""
+        from pinui.sdk.address import Address  # not for the first frame, which shows no pin yet
+
+        return str(Address(self.entry.cid if self.entry else "", tuple(self.trail)))
 
     def on_resize(self) -> None:
         """Lines are as wide as the pane."""
@@ -128,6 +134,8 @@ class Detail(LineView):
             lines.append([(f"{mark} {word}", tone), (f"  {why}" if len(word) + len(why) + 4 <= width else "", "muted")])
             if len(word) + len(why) + 4 > width:
                 lines.append([(why, "muted")])
+        if self.refused and not gone:
+            lines += [[(line, "error")] for line in wrapped(f"not revoked: {self.refused}", width)]
         lines.append([])
         room = width - LABEL
         # A CID is for copying by eye too: never more than two lines, below its label where that is narrow.
