@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["download", "upload"]
 
 READABLE = 16 * 1024 * 1024
+LINK = "is a link to a folder; upload what it points to by itself."
 INSTEAD = "Use -o FILE, or a pipe."
 QUEUED = 8  # enough to keep every slot of the queue busy
 
@@ -107,9 +108,10 @@ def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
             closed: list[OSError] = []
             for folder, folders, names in os.walk(path, onerror=closed.append):
                 folders.sort()
-                for name in sorted(names):
-                    found = True
-                    yield str(Path(folder, name))
+                links = [name for name in folders if Path(folder, name).is_symlink()]  # which are not walked into
+                found = found or bool(names or links)
+                yield from (str(Path(folder, name)) for name in sorted(names))
+                yield from (VerbError(f"{Path(folder, name)} {LINK}") for name in links)
             yield from (VerbError(f"{error.filename}: {error.strerror}.") for error in closed)
             if not found and not closed:
                 console.say(f"{path} holds no files.")

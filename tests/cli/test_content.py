@@ -101,6 +101,20 @@ def test_each_file_by_itself(call: Run, here: Path) -> None:
     assert len({row["cid"] for row in rows}) == 3
 
 
+def test_a_link_to_a_folder_is_not_passed_over(call: Run, here: Path) -> None:
+    (here / "elsewhere").mkdir()
+    (here / "notes").mkdir()
+    (here / "notes" / "link").symlink_to("../elsewhere")
+    sentence = "pinui: notes/link is a link to a folder; upload what it points to by itself.\n"
+    for options in (["-r"], []):
+        ran = call("upload", *options, "notes")
+        assert (ran.code, ran.out, ran.err) == (1, "", sentence)
+    (here / "notes" / "a").write_text("a")
+    ran = call("upload", "-r", "notes")
+    assert (ran.code, ran.err) == (1, f"{sentence}pinui: 1 of 2 could not be uploaded.\n")
+    assert ran.out.endswith("\tnotes/a\n")
+
+
 def test_a_folder_that_may_not_be_read_is_not_passed_over(
     call: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
