@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from pinui.workspace.history import HistoryFile
 from tests.cli.conftest import PINUI, Open, Run
+from tests.workspace.rows import row
 
 if sys.platform == "win32":
     pytest.skip("its signals and pipes are others", allow_module_level=True)
@@ -121,6 +123,20 @@ def test_a_full_disk_behind_stdout_is_a_sentence(environment: dict[str, str], ar
         ran = subprocess.run([PINUI, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
     assert ran.returncode == 1
     assert ran.stderr == b"pinui: stdout cannot be written: No space left on device.\n"
+
+
+def test_an_export_to_a_full_disk_is_a_sentence_and_leaves_nothing(environment: dict[str, str], here: Path) -> None:
+    with HistoryFile(Path(environment["PINUI_HOME"], "history.db")) as history:
+        for number in range(100):
+            history.add(row(number), None)
+    (here / "out").mkdir()
+    # A limit on the size of files refuses a write as a full disk does.
+    script = f"ulimit -f 1; exec {PINUI} history export out/rows.jsonl"
+    limited = environment | {"PYTHONDONTWRITEBYTECODE": "1"}  # it would be cut off as well
+    ran = subprocess.run(["sh", "-c", script], env=limited, cwd=here, capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, b"")
+    assert ran.stderr == f"pinui: {here / 'out' / 'rows.jsonl'} cannot be written: File too large.\n".encode()
+    assert list((here / "out").iterdir()) == []
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
@@ -67,7 +68,8 @@ class LineWriter:
     def abandon(self, _history: HistoryFile) -> None:
         """Remove what was written if it was not finished."""
         if self._temporary is not None:
-            self._open().close()
+            with suppress(OSError):  # closing writes what is left, and the disk may be full
+                self._open().close()
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
 
