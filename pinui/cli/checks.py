@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
+from pinui.workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -87,18 +87,17 @@ async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -
     await workspace.connect()
     failed = 0
     wanted = cids or await workspace.pinned_cids()
-    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
-        for one in wanted:
-            verdict: str | None = "mismatch"
-            try:
-                verdict = await workspace.verify(one, Path(folder), on_progress=console.bars().watch(one))
-            except PinuiError as error:
-                console.report(error, about=one)
-                failed += 1
-                if not isinstance(error, IntegrityError):  # what could not be read has no verdict
-                    continue
-            if console.as_json:
-                console.out_json({"cid": one, "verification": verdict})
-            else:
-                console.out(f"{verdict}\t{one}")
+    for one in wanted:
+        verdict: str | None = "mismatch"
+        try:
+            verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
+        except (OSError, PinuiError, WorkspaceError) as error:
+            console.report(error, about=one)
+            failed += 1
+            if not isinstance(error, IntegrityError):  # what could not be read has no verdict
+                continue
+        if console.as_json:
+            console.out_json({"cid": one, "verification": verdict})
+        else:
+            console.out(f"{verdict}\t{one}")
     return failed, len(wanted)

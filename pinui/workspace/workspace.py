@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -229,28 +228,20 @@ class Workspace(Session):
 
     # Checking
 
-    async def verify(self, address: str, folder: Path, *, on_progress: Progress | None = None) -> Verification | None:
-        """Read some content back and check it; a proven mismatch is an `IntegrityError`. `folder` is for what is read.
-
-        The verdict is noted in the history.
-        """
+    async def verify(self, address: str, *, on_progress: Progress | None = None) -> Verification | None:
+        """Read some content back, check it and note the verdict; a proven mismatch is an `IntegrityError`."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import IntegrityError
+        from pinui.workspace.checking import check_content
 
-        verdicts: list[Verification | None] = []
         canonical = Address.parse(address)
-        to = folder / f"verify-{canonical.cid}"
         with self.service.held() as service:
             profile, client = service.profile.name, await self._ready_to_read(service)
-            work = client.download(address, to=to, on_progress=on_progress, on_verdict=verdicts.append)
             try:
-                await self._call(service, work)
+                verdict = await self._call(service, check_content(client, address, on_progress=on_progress))
             except IntegrityError:
                 await self.history.set_verification(canonical.cid, profile, "mismatch")
                 raise
-            finally:
-                await asyncio.to_thread(_remove, to)
-        verdict = verdicts[-1] if verdicts else None
         if verdict is not None and not canonical.path:
             await self.history.set_verification(canonical.cid, profile, verdict)
         return verdict
@@ -319,13 +310,6 @@ def _followed(path: Path) -> Path:
 
 def _document(record: ClientRecord[Any]) -> Any:
     return record.to_json().get("data")
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _now() -> int:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
-from tests.cli.conftest import Run
+import pytest
+
+from tests.cli.conftest import PINUI, Run
 
 UNKNOWN = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG"
 
@@ -50,6 +53,21 @@ def test_what_is_pinned_is_read_back_and_found_right(call: Run) -> None:
     assert missing.code == 1
     assert UNKNOWN in missing.err
     assert missing.out == f"verified\t{first}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a limit on the size of files")
+def test_a_disk_too_small_for_what_is_checked_stops_nothing(call: Run, environment: dict[str, str], here: Path) -> None:
+    (here / "large").mkdir()
+    (here / "large" / "a.bin").write_bytes(os.urandom(3_000_000))
+    up = call("upload", "large/a.bin", "large").out.splitlines()
+    (file, folder), small = (line.split("\t")[0] for line in up), call("store", "1").line
+    # A limit on the size of files refuses a write as a full disk does.
+    script = f"ulimit -f 2000; exec {PINUI} verify {file} {folder} {small}"
+    limited = environment | {"PYTHONDONTWRITEBYTECODE": "1"}  # it would be cut off as well
+    ran = subprocess.run(["sh", "-c", script], env=limited, cwd=here, capture_output=True, text=True, check=False)
+    assert ran.stdout.splitlines() == [f"verified\t{file}", f"verified\t{small}"]
+    assert ran.returncode == 1
+    assert ran.stderr == f"pinui: {folder}: File too large.\n3 checked, 1 failed.\n"
 
 
 def test_bytes_that_were_changed_are_found_out_and_noted(call: Run, own_home: Path) -> None:
