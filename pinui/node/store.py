@@ -6,8 +6,8 @@
     token, port       what processes that share the folder agree on
 
 A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
-takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR can't be. An index
-that is damaged or gone is made anew from the CARs.
+takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR has lost it to
+somebody else: to pin the same again brings it back. An index that is damaged or gone is made anew from the CARs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import sqlite3
 import threading
 import time
 import uuid
@@ -49,9 +50,10 @@ class NewPin:
 class _Job:
     """A pin that waits for the next transaction."""
 
-    def __init__(self, pin: Pin, draft: DraftCar) -> None:
+    def __init__(self, pin: Pin, draft: DraftCar, car: Path) -> None:
         self.pin = pin
         self.draft = draft
+        self.car = car
         self.duplicate_of: Pin | None = None
         self.done = False
         self.error: BaseException | None = None
@@ -108,11 +110,11 @@ class PinStore:
         pin = Pin(
             str(uuid.uuid4()), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car
         )
-        older = self._index.pinned(pin.cid)
+        older = self._kept(pin.cid)
         if older is not None:
             return older, True
         draft.finish(new.cid)
-        job = _Job(pin, draft)
+        job = _Job(pin, draft, self._pins / car)
         with self._queue_lock:
             self._queue.append(job)
         # Whoever's turn it is writes for all who wait: many small uploads share one sync of the disk.
@@ -125,19 +127,22 @@ class PinStore:
             raise job.error
         return (job.duplicate_of, True) if job.duplicate_of else (job.pin, False)
 
+    def _kept(self, cid: str, connection: sqlite3.Connection | None = None) -> Pin | None:
+        """The pin of a CID, if its CAR is there."""
+        pin = self._index.pinned(cid, connection)
+        return pin if pin is not None and pin.car and (self._pins / pin.car).exists() else None
+
     def _write(self, jobs: list[_Job]) -> None:
         renamed: list[Path] = []
         try:
             with self._index.writing() as connection:
                 for job in jobs:
-                    job.duplicate_of = self._index.pinned(job.pin.cid, connection)
+                    job.duplicate_of = self._kept(job.pin.cid, connection)
                     if job.duplicate_of is None:
+                        self._index.remove(connection, job.pin.cid, job.pin.pinned_at)
                         self._index.insert(connection, job.pin, job.draft.places)
-                for job in jobs:
-                    if job.duplicate_of is None and job.pin.car is not None:
-                        target = self._pins / job.pin.car
-                        job.draft.path.rename(target)
-                        renamed.append(target)
+                        job.draft.path.rename(job.car)
+                        renamed.append(job.car)
                 sync_folder(self._pins)
         except BaseException as error:  # noqa: BLE001  it is raised again by each who waits
             for target in renamed:

@@ -279,6 +279,20 @@ def test_a_pin_that_vanishes_while_it_is_read_is_missing_not_wrong(tmp_path: Pat
     node.stop()
 
 
+def test_a_pin_whose_file_was_lost_comes_back_when_it_is_pinned_again(node: Node, api: httpx.Client) -> None:
+    def pin() -> dict:
+        return api.post("/pinning/pinJSONToIPFS", json={"pinContent": "x"}).json()
+
+    cid = pin()["IpfsHash"]
+    [path] = (node.data_dir / "pins").iterdir()
+    path.unlink()
+    assert api.get(f"/ipfs/{cid}").status_code == 404
+    assert not pin()["isDuplicate"]
+    assert api.get(f"/ipfs/{cid}").json() == "x"
+    assert api.get("/data/userPinnedDataTotal").json()["pin_count"] == 1
+    assert pin()["isDuplicate"]
+
+
 def no_room(*_: object) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
