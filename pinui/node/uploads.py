@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -29,6 +30,10 @@ MAX_FIELDS = 32
 MAX_FIELD = 1024 * 1024
 MORE_THAN_ONE = "More than one file and/or directory was provided for pinning."
 PROFILES = (KUBO_V0, KUBO_V1)
+# What is wrong with a form is in the answer; the parser would print it to stderr as well.
+quiet = logging.getLogger("pinui.node.form")
+quiet.addHandler(logging.NullHandler())
+quiet.propagate = False
 
 
 def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]:
@@ -93,6 +98,7 @@ class MultipartUpload:
             "on_end": self._on_end,
         }
         self._parser = MultipartParser(boundary, cast(Any, callbacks))
+        self._parser.logger = quiet
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the body."""

@@ -88,6 +88,22 @@ def test_scripts_get_one_object_and_objects_as_log(tmp_path: Path) -> None:
     ]
 
 
+def test_a_broken_form_is_one_line_in_the_log(tmp_path: Path) -> None:
+    with running("--json", "node", "--data", str(tmp_path)) as process:
+        facts = first_object(process)
+        headers = {
+            "Authorization": f"Bearer {facts['token']}",
+            "Content-Type": "multipart/form-data; boundary=b",
+        }
+        url = f"{facts['api_url']}/pinning/pinFileToIPFS"
+        assert httpx.post(url, headers=headers, content=b"rubbish", trust_env=False, timeout=60).status_code == 400
+        process.terminate()
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        [line] = [json.loads(line) for line in process.stderr]
+    assert line["status"] == 400
+
+
 def test_what_it_has_to_say_beside_its_requests_is_an_object_too(tmp_path: Path) -> None:
     (tmp_path / "index.db").write_bytes(b"rubbish" * 1000)
     with running("--json", "node", "--data", str(tmp_path)) as process:
