@@ -44,28 +44,33 @@ def cid(options: Namespace, console: Console) -> int:
 
 def _cids(path: str, console: Console) -> tuple[int, dict[str, str]]:
     """The size of a file, a folder or stdin, and its CIDs by the name of the profile; read once."""
+    from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
-    from pinui.sdk.prediction import UploadPrediction
+    from pinui.sdk.errors import PinuiError
+    from pinui.sdk.prediction import SeenFiles
     from pinui.sdk.sources import PIECE, open_source
 
     source = open_source(sys.stdin.buffer if path == "-" else Path(path))
     progressed = console.bars().watch(path)
     done = 0
     try:
-        predictions = {profile.name: UploadPrediction(source, profile) for profile in PROFILES}
+        seen = {profile.name: SeenFiles(source, profile) for profile in PROFILES}
         for part in source.parts:
             with part.open() as file:
                 while piece := file.read(PIECE):
-                    for prediction in predictions.values():
-                        prediction.feed(piece)
+                    for files in seen.values():
+                        files.feed(piece)
                     done += len(piece)
                     progressed(done, source.size)
-            for prediction in predictions.values():
-                prediction.end_of(part)
+            for files in seen.values():
+                files.end_of(part)
+        return source.size, {name: str(files.cid()) for name, files in seen.items()}
+    except ContentAddressError as error:
+        reason = str(error)
     finally:
         source.close()
         console.end_bars()
-    return source.size, {name: str(found) for name, prediction in predictions.items() if (found := prediction.cid())}
+    raise PinuiError(f"The CID can't be told beforehand: {reason}", hint="An upload tells it.")
 
 
 def verify(options: Namespace, console: Console) -> int:

@@ -83,5 +83,9 @@ class FolderBuilder:
     def _check(self, name: str) -> None:
         if not is_safe_name(name):
             raise MalformedContent(f"{name!r} can't be the name of a file")
-        if len(name.encode()) > MAX_NAME_BYTES:
+        try:
+            length = len(name.encode())
+        except UnicodeEncodeError:
+            raise MalformedContent(f"the file name {name!r} is no Unicode text") from None
+        if length > MAX_NAME_BYTES:
             raise MalformedContent("a file's name is longer than 255 bytes")

@@ -167,7 +167,7 @@ class CarSink:
     async def finish(self) -> None:
         """Say that the archive is over; what is missing is an error."""
         await self._check_batch()
-        await self._hand_on(await self._checked(lambda: list(self._verifier.finish())))
+        await self._hand_on(await self._checked(CarVerifier.finish))
 
     # For gateways that give single blocks only.
 
@@ -183,7 +183,7 @@ class CarSink:
 
     async def write_block(self, data: bytes) -> None:
         """The block that was wanted."""
-        await self._hand_on(await self._checked(lambda: list(self._verifier.feed_block(data))))
+        await self._hand_on(await self._checked(lambda verifier: verifier.feed_block(data)))
 
     async def _restart(self, head: Head) -> None:
         self._head = head
@@ -203,12 +203,14 @@ class CarSink:
     async def _check_batch(self) -> None:
         batch = self._batch
         self._batch, self._batched = [], 0
-        events = await self._checked(lambda: [event for chunk in batch for event in self._verifier.feed(chunk)])
-        await self._hand_on(events)
+        await self._hand_on(
+            await self._checked(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
+        )
 
-    async def _checked(self, work: Callable[[], list[Event]]) -> list[Event]:
+    async def _checked(self, work: Callable[[CarVerifier], Iterable[Event]]) -> list[Event]:
+        verifier = self._verifier  # a thread still at work for a broken attempt has the verifier of that one
         try:
-            return await asyncio.to_thread(work)
+            return await asyncio.to_thread(lambda: list(work(verifier)))
         except ContentAddressError as error:
             failure = error
         raise as_integrity_error(failure)

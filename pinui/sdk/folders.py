@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import secrets
 import shutil
 import threading
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from typing import BinaryIO
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
 from pinui.sdk.http import OnProgress
-from pinui.sdk.sinks import sync_folder
+from pinui.sdk.sinks import sync_folder, temporary_beside
 
 __all__ = ["FolderWriter"]
 
@@ -100,7 +99,7 @@ class FolderWriter:
         # The verifier has refused every name that could lead elsewhere.
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
-            self._temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(4)}.part")
+            self._temporary = temporary_beside(final)
         return self._temporary.joinpath(*path)
 
     def _write(self, data: memoryview) -> None:

@@ -14,13 +14,20 @@ from pinui.sdk.sources import PIECE, Part
 
 OCTETS = "application/octet-stream"
 
-__all__ = ["Multipart", "Watcher"]
+__all__ = ["Multipart", "Watch", "Watcher"]
 
 
 class Watcher(Protocol):
     """Looks at the files of an upload as they pass by."""
 
-    def begin(self) -> None: ...
+    def begin(self) -> Watch:
+        """The body is read from its beginning. What an earlier reading still hands on belongs to that one alone."""
+        ...
+
+
+class Watch(Protocol):
+    """One reading of all files."""
+
     def feed(self, piece: bytes) -> None: ...
     def end_of(self, part: Part) -> None: ...
 
@@ -62,8 +69,7 @@ class Multipart:
 
     async def _read(self) -> AsyncIterator[bytes]:
         self._hold = hold = _Hold()
-        if self._watcher is not None:
-            self._watcher.begin()
+        watch = None if self._watcher is None else self._watcher.begin()
         done = 0
         if self._opening:
             yield self._opening
@@ -77,9 +83,7 @@ class Multipart:
                     self._fail(part)
                 left -= len(piece)
                 # The piece is hashed while it is sent.
-                watched = (
-                    None if self._watcher is None else asyncio.create_task(asyncio.to_thread(self._watcher.feed, piece))
-                )
+                watched = None if watch is None else asyncio.create_task(asyncio.to_thread(watch.feed, piece))
                 yield piece
                 if watched is not None:
                     await watched
@@ -88,8 +92,8 @@ class Multipart:
                     self._on_progress(done, self._total)
             if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
                 self._fail(part)
-            if self._watcher is not None:
-                await asyncio.to_thread(self._watcher.end_of, part)
+            if watch is not None:
+                await asyncio.to_thread(watch.end_of, part)
             hold.release()
             yield b"\r\n"
         yield self._closing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -199,8 +200,9 @@ class PinProvider:
             if on_verdict is not None:
                 on_verdict(result.verification)
             return Blob(sink.data, head.headers.get("content-type", ""), name_of_reply(head, name), result.verification)
-        file = FileSink(Path(to), name, on_progress)
-        folder = FolderWriter(Path(to), name, on_progress)
+        path = Path(os.fsdecode(to))
+        file = FileSink(path, name, on_progress)
+        folder = FolderWriter(path, name, on_progress)
         try:
             result = await self._reader.read(address, file, transfer=True, folder=folder)
             if on_verdict is not None:

@@ -8,9 +8,9 @@ from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
 from pinui.sdk.models import Verification
-from pinui.sdk.sources import PIECE, Part, UploadSource
+from pinui.sdk.sources import Part, UploadSource
 
-__all__ = ["PinnedCid", "UploadPrediction", "predict_source", "predict_text", "profile_for"]
+__all__ = ["PinnedCid", "SeenFiles", "UploadPrediction", "predict_text", "profile_for"]
 
 
 class PinnedCid(str):
@@ -35,25 +35,22 @@ def profile_for(cid_version: int | None) -> ImportProfile:
     return KUBO_V1 if cid_version == 1 else KUBO_V0
 
 
-class UploadPrediction:
-    """Watches the files of an upload go by. Not for two threads at once; hashing is meant for a thread of its own."""
+class SeenFiles:
+    """The files of an upload as they went by once. Not for two threads at once; hashing is meant for one of its own."""
 
     def __init__(self, source: UploadSource, profile: ImportProfile) -> None:
         self._source = source
         self._profile = profile
-        self.begin()
-
-    def begin(self) -> None:
-        """The upload starts, or starts anew."""
         self._files: list[tuple[str, Cid, int]] = []
-        self._importer = Importer(self._profile)
-        self._small: bytes | None = b"" if self._source.size <= ONE_BLOCK and not self._source.is_folder else None
+        self._importer = Importer(profile)
+        self.small: bytes | None = b"" if source.size <= ONE_BLOCK and not source.is_folder else None
+        """All bytes, where one block holds them."""
 
     def feed(self, piece: bytes) -> None:
         """The next bytes of the current file."""
         self._importer.feed(piece)
-        if self._small is not None:
-            self._small += piece
+        if self.small is not None:
+            self.small += piece
 
     def end_of(self, part: Part) -> None:
         """The current file is over."""
@@ -62,16 +59,34 @@ class UploadPrediction:
         self._importer = Importer(self._profile)
 
     def cid(self) -> Cid | None:
-        """The CID of everything; None before all was seen, and for folders that are split over several blocks."""
+        """The CID of everything, or None before all was seen; `ContentAddressError` says why a folder has none here."""
         if len(self._files) < len(self._source.parts):
             return None
         if not self._source.is_folder:
             return self._files[0][1]
         builder = FolderBuilder(self._profile.cid_version)
+        for name, cid, size in self._files:
+            builder.add(name.partition("/")[2], cid, size)
+        return builder.finish()[1]
+
+
+class UploadPrediction:
+    """The CID that an upload must get, from what its last attempt sent."""
+
+    def __init__(self, source: UploadSource, profile: ImportProfile) -> None:
+        self._source = source
+        self._profile = profile
+        self._seen = self.begin()
+
+    def begin(self) -> SeenFiles:
+        """The upload starts, or starts anew: a thread still at work for a broken attempt has the files of that one."""
+        self._seen = SeenFiles(self._source, self._profile)
+        return self._seen
+
+    def cid(self) -> Cid | None:
+        """The CID of everything; None before all was seen, and for folders whose CID can't be told here."""
         try:
-            for name, cid, size in self._files:
-                builder.add(name.partition("/")[2], cid, size)
-            return builder.finish()[1]
+            return self._seen.cid()
         except ContentAddressError:
             return None
 
@@ -80,7 +95,7 @@ class UploadPrediction:
         predicted = self.cid()
         if predicted is None:
             return "unverifiable"
-        return compare_prediction(answer, predicted, self._small)
+        return compare_prediction(answer, predicted, self._seen.small)
 
 
 def predict_text(text: str, profile: ImportProfile) -> tuple[Cid, bytes | None]:
@@ -89,17 +104,3 @@ def predict_text(text: str, profile: ImportProfile) -> tuple[Cid, bytes | None]:
     importer = Importer(profile)
     importer.feed(data)
     return importer.finish()[1], data if len(data) <= ONE_BLOCK else None
-
-
-def predict_source(source: UploadSource, profile: ImportProfile) -> Cid | None:
-    """The CID that a file or folder would get, without sending it. Reads it all: call it in a thread."""
-    prediction = UploadPrediction(source, profile)
-    for part in source.parts:
-        file = part.open()
-        try:
-            while piece := file.read(PIECE):
-                prediction.feed(piece)
-        finally:
-            file.close()
-        prediction.end_of(part)
-    return prediction.cid()

@@ -17,7 +17,7 @@ from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.ranges import strong_etag
 
-__all__ = ["FileSink", "MemorySink", "PipeSink", "sync_folder"]
+__all__ = ["FileSink", "MemorySink", "PipeSink", "sync_folder", "temporary_beside"]
 
 # One hop to the disk's thread for each of these, not for each piece off the network.
 WRITE_SIZE = 1024 * 1024
@@ -235,9 +235,8 @@ class FileSink:
                 raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(self._final.parent))
             if self._final.is_dir():
                 raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(self._final))
-            # Beside the destination, so that the rename never crosses file systems; the user's umask applies.
-            stem = self._final.name.encode()[:200].decode(errors="ignore")
-            temporary = self._final.with_name(f".{stem}.{secrets.token_hex(4)}.part")
+            temporary = temporary_beside(self._final)
+            # The user's umask applies.
             descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
             self._temporary = temporary
             self._file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115  # lives as long as the transfer
@@ -271,6 +270,12 @@ class FileSink:
             self._temporary = None
         sync_folder(self._final.parent)
         return self._final
+
+
+def temporary_beside(final: Path) -> Path:
+    """A free name in the same folder, so that the rename never crosses file systems."""
+    stem = os.fsencode(final.name)[:200].decode(errors="ignore")  # cut as file systems count; it only has to be new
+    return final.with_name(f".{stem}.{secrets.token_hex(4)}.part")
 
 
 def sync_folder(folder: Path) -> None:

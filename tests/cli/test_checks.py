@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ def test_a_cid_told_beforehand_is_the_one_that_an_upload_gets(call: Run, here: P
     piped = json.loads(call("cid", "-", "--json", stdin=(here / "big.bin").read_bytes()).line)
     assert piped["size"] == 1_500_000
     assert list(piped["cids"].values()) == [cid for cid, path, _ in told if path == "big.bin"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has file names that are no Unicode")
+def test_a_folder_whose_cid_cannot_be_told_is_a_sentence(call: Run, here: Path) -> None:
+    (here / "photos").mkdir()
+    Path(os.fsdecode(os.fsencode(here / "photos") + b"/caf\xe9.txt")).write_text("hi")
+    ran = call("cid", "photos")
+    assert (ran.code, ran.out) == (1, "")
+    assert "photos: The CID can't be told beforehand: the file name" in ran.err
+    assert "no Unicode text" in ran.err
 
 
 def test_what_lies_below_a_cid_is_checked_too(call: Run, here: Path) -> None:

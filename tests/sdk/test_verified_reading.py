@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import os
 import random
+import sys
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +22,11 @@ from pinui import Client, ContentError, IntegrityError, NetworkError, PinProvide
 from pinui.ipfs.cid import IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
-from pinui.sdk.sinks import FileSink
-from tests.sdk.conftest import FakeClock, MakeClient
+from pinui.ipfs.verifier import CarVerifier
+from pinui.sdk.checking import CarSink
+from pinui.sdk.http import Head
+from pinui.sdk.sinks import FileSink, MemorySink
+from tests.sdk.conftest import FakeClock, MakeClient, some_turns
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.servers import serve
 
@@ -258,6 +266,33 @@ async def test_no_trick_with_blocks_goes_through(reading: Setup, tmp_path: Path,
     await assert_caught(await reading(gateway), content.cid, tmp_path)
 
 
+async def test_blocks_left_over_from_a_broken_attempt_are_not_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread may still be at work on them when the line breaks and the next attempt begins."""
+    content = cut(LARGE[:1000], ODD)
+    memory = MemorySink(2000)
+    sink = CarSink(content.root, (), memory, None)
+    head = Head(200, {"content-type": CarSink.MEDIA_TYPE}, "")
+    is_free, feed = threading.Event(), CarVerifier.feed
+
+    def slow(verifier: CarVerifier, data: bytes) -> Any:
+        is_free.wait()
+        return feed(verifier, data)
+
+    monkeypatch.setattr(CarVerifier, "feed", slow)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+    await sink.begin(head, 0)
+    await sink.write(content.car()[:200])
+    await sink.write(content.car()[200:])
+    broken = asyncio.create_task(sink.finish())
+    await some_turns()
+    broken.cancel()
+    await sink.begin(head, 0)
+    await sink.write(content.car())
+    is_free.set()
+    await sink.finish()
+    assert memory.data == LARGE[:1000]
+
+
 async def test_an_archive_that_ends_in_the_middle_is_no_content(reading: Setup, tmp_path: Path) -> None:
     content = cut(LARGE, ODD)
     for length in (0, 1, 30, 60, 10_000, len(content.car()) - 1):
@@ -287,8 +322,6 @@ async def test_the_next_gateway_is_asked_at_once(reading: Setup, clock: FakeCloc
 
 
 async def test_the_next_gateway_is_asked_when_one_is_silent_or_gone(reading: Setup, clock: FakeClock) -> None:
-    import asyncio
-
     content = cut(SMALL, KUBO_V0)
 
     class Silent(FakeGateway):
@@ -360,6 +393,17 @@ async def test_a_folder_is_downloaded_whole_and_checked(reading: Setup, tmp_path
     assert await client.download(gateway.content.cid, to=tmp_path / "into") == tmp_path / "into" / gateway.content.cid
     with pytest.raises(IsADirectoryError, match="in the way"):
         await client.download(gateway.content.cid, to=tmp_path / "into")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has file names that are no Unicode")
+@pytest.mark.parametrize("name", [b"caf\xe9.bin", "写".encode() * 85], ids=["no Unicode", "as long as can be"])
+async def test_a_download_may_have_any_name_that_the_disk_takes(reading: Setup, tmp_path: Path, name: bytes) -> None:
+    for content in (cut(SMALL, KUBO_V0), folder_of(FILES, KUBO_V0)):
+        place = tmp_path / content.cid
+        place.mkdir()
+        client = await reading(FakeGateway(content, car=honest))
+        path = await client.download(content.cid, to=place / os.fsdecode(name))
+        assert [path] == list(place.iterdir())
 
 
 async def test_a_folder_is_no_file(reading: Setup) -> None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import random
+import sys
+import threading
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +17,10 @@ from aiohttp import web
 from pinui import Client, ClientConfig, IntegrityError, PinProvider
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025
 from pinui.node import Node
-from tests.sdk.conftest import MakeClient
+from pinui.sdk.multipart import Multipart
+from pinui.sdk.prediction import UploadPrediction
+from pinui.sdk.sources import open_source
+from tests.sdk.conftest import MakeClient, some_turns
 from tests.sdk.gateways import cut
 from tests.servers import serve
 
@@ -106,3 +115,40 @@ async def test_a_retried_upload_is_predicted_from_its_beginning(make_client: Mak
     async with serve(flaky) as (url, _seen):
         assert (await make_client(url, verify="try").upload(LARGE)).verification == "verified"
     assert attempts == 2
+
+
+async def test_a_hash_left_over_from_a_broken_attempt_is_not_the_next_ones() -> None:
+    """On a busy machine a piece may still wait for its thread when the line breaks and the next attempt begins."""
+    source = open_source(LARGE[:1000])
+    prediction = UploadPrediction(source, KUBO_V0)
+    body = Multipart(source.parts, watcher=prediction)
+    pool, is_free = ThreadPoolExecutor(1), threading.Event()
+    asyncio.get_running_loop().set_default_executor(pool)
+    broken = body.chunks()
+    await anext(broken)
+    assert await anext(broken) == LARGE[:1000]
+    pool.submit(is_free.wait)
+    await some_turns()
+    await broken.aclose()
+    again = asyncio.create_task(_all(body.chunks()))
+    await some_turns()
+    is_free.set()
+    assert len(await again) == body.length
+    assert prediction.verdict(cut(LARGE[:1000], KUBO_V0).cid) == "verified"
+
+
+async def _all(chunks: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in chunks])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has file names that are no Unicode")
+async def test_a_name_that_is_no_unicode_costs_the_proof_and_not_the_record(
+    make_client: MakeClient, tmp_path: Path
+) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    Path(os.fsdecode(os.fsencode(photos) + b"/caf\xe9.txt")).write_text("hi")
+    async with serve(answering(OTHER)) as (url, seen):
+        record = await make_client(url, verify="try").upload(photos)
+    assert (record.cid, record.verification) == (OTHER, "unverifiable")
+    assert len(seen) == 1
