@@ -201,16 +201,21 @@ class BlockReader:
 
     def __call__(self, cid: Cid) -> bytes:
         """The bytes of a block; `MissingBlock` if no pin has it."""
+        try:
+            return self._read(cid)
+        except FileNotFoundError:  # its pin was unpinned just now; another one may have it too
+            with contextlib.suppress(FileNotFoundError):
+                return self._read(cid)
+            raise MissingBlock(f"This node does not have {cid}.") from None
+
+    def _read(self, cid: Cid) -> bytes:
         place = self._index.find(cid.digest) if cid.hash_code == SHA2_256 else None
         if place is None:
             raise MissingBlock(f"This node does not have {cid}.")
         with self._lock:
-            try:
-                fd = self._open(place.car)
-                os.lseek(fd, place.offset, os.SEEK_SET)
-                data = os.read(fd, place.length)
-            except FileNotFoundError:  # unpinned just now
-                raise MissingBlock(f"This node does not have {cid}.") from None
+            fd = self._open(place.car)
+            os.lseek(fd, place.offset, os.SEEK_SET)
+            data = os.read(fd, place.length)
         if len(data) != place.length:
             raise MissingBlock(f"This node has lost a part of {cid}: its file is shorter than it was.")
         return data
