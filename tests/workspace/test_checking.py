@@ -13,7 +13,7 @@ from pinui.workspace.checking import check_content
 from tests.sdk.gateways import FakeGateway, cut, flip, folder_of, honest
 from tests.servers import serve
 
-LARGE = random.Random(5).randbytes(600_000)  # more than a pipe holds back
+LARGE = random.Random(5).randbytes(3_000_000)  # of which some has passed by before the rest is checked
 ODD = ImportProfile("odd", 0, 10_000, raw_leaves=False, links=5)  # nobody's default
 
 
