@@ -8,7 +8,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from pinui.workspace.text import clean
+from pinui.workspace.text import clean, encodable
 
 if TYPE_CHECKING:
     from pinui.cli.bars import Bars
@@ -44,7 +44,7 @@ class Console:
     def out_json(self, value: Any) -> None:
         """One JSON object on a line of its own."""
         text = json.dumps(value, ensure_ascii=False)
-        self.out(text.encode("utf-8", "replace").decode())  # JSON has no way to carry a name that is no text
+        self.out(encodable(text))  # JSON has no way to carry a name that is no text
 
     def say(self, text: str) -> None:
         """A line of narration; that nobody reads it is no reason to stop."""

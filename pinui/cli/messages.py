@@ -8,7 +8,8 @@ from pinui.cli.errors import VerbError
 from pinui.cli.figures import iso_time
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_text
-from pinui.workspace.text import clean_line
+from pinui.workspace.errors import NotKept
+from pinui.workspace.text import clean_line, encodable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -47,11 +48,18 @@ def send(options: Namespace, console: Console) -> int:
 def receive(options: Namespace, console: Console) -> int:
     """Print a message by its CID, and keep it in the history."""
     address = read_cid(options.cid)
-    entry, message = run(options, console, lambda workspace: workspace.receive(address))
+    trouble = None
+    try:
+        entry, message = run(options, console, lambda workspace: workspace.receive(address))
+        cid, verdict = entry.cid, entry.verification
+    except NotKept as error:
+        trouble, cid, message, verdict = error, error.cid, error.message, error.verification
     if console.as_json:
-        console.out_json({"cid": entry.cid, **message.to_json(), "verification": entry.verification})
+        console.out_json({"cid": cid, **message.to_json(), "verification": verdict})
     else:
         console.hint(f"To {clean_line(message.recipient_id)}, {iso_time(message.timestamp)}. It names no sender.")
-        console.out(message.payload)
-    console.hint_unverifiable(entry.verification)
+        console.out(encodable(message.payload))
+    console.hint_unverifiable(verdict)
+    if trouble is not None:
+        console.report(trouble)
     return 0

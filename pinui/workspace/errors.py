@@ -6,14 +6,24 @@ WorkspaceError (Exception)
 ├── AlreadyExists     a file that is in the way and may not be overwritten
 ├── NoToken           a profile that has an address and no token
 └── HistoryError      history.db cannot be opened, read or written
-    └── NotRecorded   the service did it, the history could not be written; carries the record
+    ├── NotRecorded   the service did it, the history could not be written; carries the record
+    └── NotKept       a message was received, but cannot be kept in the history; carries the message
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["AlreadyExists", "ConfigError", "HistoryError", "NoToken", "NotRecorded", "UnknownProfile", "WorkspaceError"]
+__all__ = [
+    "AlreadyExists",
+    "ConfigError",
+    "HistoryError",
+    "NoToken",
+    "NotKept",
+    "NotRecorded",
+    "UnknownProfile",
+    "WorkspaceError",
+]
 
 
 class WorkspaceError(Exception):
@@ -58,3 +68,13 @@ class NotRecorded(HistoryError):
     def __init__(self, message: str, record: Any, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.record = record
+
+
+class NotKept(HistoryError):
+    """A message was received that cannot be kept in the history: it is in `message`."""
+
+    def __init__(self, words: str, cid: str, message: Any, verification: Any) -> None:
+        super().__init__(words)
+        self.cid = cid
+        self.message = message
+        self.verification = verification

@@ -1,11 +1,11 @@
-"""Making text that came from elsewhere safe to show on a terminal."""
+"""Making text that came from elsewhere safe to show on a terminal, and to write down at all."""
 
 from __future__ import annotations
 
 import re
 from unicodedata import category
 
-__all__ = ["clean", "clean_line"]
+__all__ = ["clean", "clean_line", "encodable"]
 
 # Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
 SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
@@ -28,3 +28,8 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """The text on one line: for a list, a title or a bar."""
     return clean(text.replace("\r\n", " ").replace("\n", " ").replace("\t", " "))
+
+
+def encodable(text: str) -> str:
+    """The text with what has no UTF-8 form replaced: lone surrogates, as in a file name that is no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pinui.workspace.errors import AlreadyExists, HistoryError, NotRecorded, WorkspaceError
+from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError
 from pinui.workspace.history import History
 from pinui.workspace.models import DirEntry, Preview, RevokeResult
 from pinui.workspace.paths import Paths
@@ -184,25 +184,36 @@ class Workspace(Session):
 
     async def receive(self, address: str) -> tuple[Entry, ClientMessage]:
         """Read a message by its CID and keep it; one that was received before is not kept twice."""
-        from pinui.ipfs.jsontext import utf16_length
         from pinui.sdk.address import Address
+        from pinui.sdk.errors import SerializationError
 
         verdicts: list[Verification | None] = []
         with self.service.held() as service:
             client = await self._ready_to_read(service)
             message = await self._call(service, client.receive(address, on_verdict=verdicts.append))
         cid, verdict = str(Address.parse(address)), verdicts[-1] if verdicts else None
-        profile = service.profile.name
+        try:
+            return await self._keep_received(cid, service.profile.name, message, verdict), message
+        except (HistoryError, SerializationError) as error:
+            is_odd = isinstance(error, SerializationError)
+            reason = f"it holds a number that cannot be written down exactly ({error.path})" if is_odd else str(error)
+            raise NotKept(f"The message could not be kept in the history: {reason}", cid, message, verdict) from error
+
+    async def _keep_received(
+        self, cid: str, profile: str, message: ClientMessage, verdict: Verification | None
+    ) -> Entry:
+        from pinui.ipfs.jsontext import utf16_length
+
         known = await self.history.received(cid, profile)
         if known is None:
             text = await _json_text(message.to_json())
             size, excerpt = utf16_length(text), message.payload
             row = _row(profile, cid, _now(), size, "message", "received", excerpt=excerpt, verification=verdict)
-            known = await self.history.add(row, text)
-        elif verdict is not None and verdict != known.verification:
-            await self.history.set_verification(cid, profile, verdict)
-            known = replace(known, verification=verdict)
-        return known, message
+            return await self.history.add(row, text)
+        if verdict is None or verdict == known.verification:
+            return known
+        await self.history.set_verification(cid, profile, verdict)
+        return replace(known, verification=verdict)
 
     # Revoking
 

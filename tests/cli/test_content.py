@@ -65,6 +65,12 @@ def test_a_mistake_is_answered_with_a_sentence_and_leaves_no_row(
     assert call("history").out == ""
 
 
+def test_json_that_others_wrote_goes_into_a_pipe_as_it_is(call: Run) -> None:
+    for text in ('{"n":123456789012345678901234567890,"s":"\\ud800"}', '{"s":"\\ud800"}'):
+        cid = call("upload", "-", stdin=text).line.split("\t")[0]
+        assert call("retrieve", cid).line == text
+
+
 def test_a_file_that_is_given_as_json_gets_a_hint(call: Run, here: Path) -> None:
     (here / "doc.json").write_text("{}")
     assert "pinui store @doc.json" in call("store", "doc.json").err
@@ -189,6 +195,28 @@ def test_a_message_is_sent_and_received_by_its_cid(call: Run) -> None:
     assert call("send", "bob", "-", stdin="from a pipe\n").code == 0
     no_message = call("store", "[1]").line
     assert "not a message" in call("receive", no_message).err
+
+
+def test_a_message_with_odd_text_is_shown_as_far_as_it_is_text(call: Run) -> None:
+    cid = call("store", r'{"recipientId":"a\ud800","payload":"half \ud800 \udcff","timestamp":1}').line
+    assert call("receive", cid).out == "half ? ?\n"
+    assert json.loads(call("receive", cid, "--json").line)["payload"] == "half ? ?"
+    assert len(call("history", "--direction", "received").out.splitlines()) == 1
+
+
+def test_a_message_that_cannot_be_kept_is_shown_all_the_same(call: Run, own_home: Path) -> None:
+    cid = call("store", '{"recipientId":"a","payload":"hello","timestamp":1e300}').line
+    shown = call("receive", cid)
+    assert (shown.code, shown.out) == (0, "hello\n")
+    why = "it holds a number that cannot be written down exactly ($.timestamp)"
+    assert shown.err == f"pinui: The message could not be kept in the history: {why}.\n"
+    assert json.loads(call("receive", cid, "--json").out)["payload"] == "hello"
+    good = call("send", "alice", "hi").line
+    (own_home / "history.db").unlink()
+    (own_home / "history.db").mkdir()
+    shown = call("receive", good)
+    assert (shown.code, shown.out) == (0, "hi\n")
+    assert "history.db cannot be used" in shown.err
 
 
 def test_revoking_goes_on_past_what_is_not_pinned(call: Run) -> None:

@@ -10,6 +10,7 @@ from pinui.workspace.history.pinned import both_versions, set_pinned, set_revoke
 from pinui.workspace.history.query import COLUMNS, REVOCATION, select
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
 from pinui.workspace.rows import Entry, Query, Recipient
+from pinui.workspace.text import encodable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -228,5 +229,5 @@ class HistoryFile:
 
 
 def storable(text: str | None) -> str | None:
-    """Text that SQLite can hold: a lone surrogate (a file name that is no UTF-8) has no UTF-8 form."""
-    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
+    """Text that SQLite can hold."""
+    return None if text is None else encodable(text)
