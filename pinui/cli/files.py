@@ -39,6 +39,8 @@ def upload(options: Namespace, console: Console) -> int:
     """Upload every path, several at once, and go on after a failure."""
     if options.name is not None and len(options.paths) > 1:
         raise UsageError("--name is for one path.")
+    if options.name is not None and options.recursive and Path(options.paths[0]).is_dir():
+        raise UsageError("--name is for one file, and with -r each file in a folder goes up by itself.")
     if options.paths.count("-") > 1:
         raise UsageError("There is only one stdin.")
     # Read here, on the main thread, where ctrl+c ends a read that waits for a slow pipe.

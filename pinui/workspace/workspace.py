@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +91,7 @@ class Workspace(Session):
         """Upload a file, or a folder as one directory."""
         with (at or self.service).held() as service:
             if isinstance(source, Path):
-                name = name or await asyncio.to_thread(lambda: source.resolve().name)
+                name = name or _own_name(source)
             client = await self._ready_to_write(service)
             record = await self._call(service, client.upload(source, on_progress=on_progress))
             return await self._record(service, record, "file", name=name)
@@ -312,6 +313,11 @@ async def _json_text(value: Any) -> str:
     from pinui.sdk.pin_provider import json_text
 
     return await asyncio.to_thread(json_text, value)
+
+
+def _own_name(path: Path) -> str:
+    """What something is called where it stands: a link by its own name, `.` by the folder's."""
+    return Path(os.path.abspath(path)).name  # noqa: PTH100 – resolve() would follow a link
 
 
 def _followed(path: Path) -> Path:

@@ -107,6 +107,26 @@ def test_each_file_by_itself(call: Run, here: Path) -> None:
     assert len({row["cid"] for row in rows}) == 3
 
 
+def test_a_link_to_a_file_goes_up_under_its_own_name(call: Run, here: Path) -> None:
+    (here / "target-17.png").write_text("cat")
+    (here / "cat.png").symlink_to("target-17.png")
+    told = json.loads(call("upload", "cat.png", "--json").line)
+    assert told["name"] == "cat.png"
+    assert json.loads(call("upload", ".", "--json").line)["name"] == here.name
+
+
+def test_a_name_is_for_one_file(call: Run, here: Path) -> None:
+    (here / "two").mkdir()
+    for name in ("a", "b"):
+        (here / "two" / name).write_text(name)
+    for arguments in (["-r", "two"], ["two/a", "two/b"]):
+        ran = call("upload", *arguments, "--name", "same")
+        assert (ran.code, ran.out) == (2, "")
+        assert "--name is for one" in ran.err
+    assert call("history").out == ""
+    assert json.loads(call("upload", "two", "--name", "both", "--json").line)["name"] == "both"
+
+
 def test_a_link_to_a_folder_is_not_passed_over(call: Run, here: Path) -> None:
     (here / "elsewhere").mkdir()
     (here / "notes").mkdir()
