@@ -156,7 +156,7 @@ class Gateway:
 
         def draw() -> bytes:
             rows = describe(list_folder(target.cid, target.blocks), target.blocks)
-            pin = self._store.index.pinned(str(target.root))
+            pin = self._store.pin_of(target.root)
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 
         page = await self._workers.run(draw)
@@ -173,7 +173,7 @@ class Gateway:
         def look() -> tuple[bytes, str | None]:
             """How the file begins, and what its pin is called if nobody says."""
             beginning = b"".join(read_file(file, target.blocks, 0, SNIFFED))
-            pin = self._store.index.pinned(str(file)) if name is None else None
+            pin = self._store.pin_of(file) if name is None else None
             return beginning, pin.name if pin is not None and pin.mime_type != "application/json" else name
 
         beginning, name = await self._workers.run(look)

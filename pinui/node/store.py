@@ -162,6 +162,10 @@ class PinStore:
             (self._pins / (pin.car or "")).unlink(missing_ok=True)
         return True
 
+    def pin_of(self, cid: Cid) -> Pin | None:
+        """The pin of a CID, whichever way it is spelled."""
+        return next(filter(None, (self._index.pinned(str(spelling)) for spelling in cid.spellings())), None)
+
     @contextmanager
     def reading(self) -> Generator[BlockReader]:
         """A lookup of blocks for one request."""

@@ -48,6 +48,13 @@ def test_either_spelling_of_a_cid_is_served(pin: Pin, anyone: httpx.Client) -> N
     assert anyone.get(f"/ipfs/{cid.to_v1()}").content == DATA
 
 
+def test_a_pins_name_is_known_under_either_spelling_of_its_cid(pin: Pin, anyone: httpx.Client) -> None:
+    for spelling in Cid.parse(pin(("style.css", b"p {}"))).spellings():
+        assert anyone.get(f"/ipfs/{spelling}").headers["Content-Type"] == "text/css; charset=utf-8"
+    for spelling in Cid.parse(pin(("my folder/x", b""))).spellings():
+        assert "my folder" in anyone.get(f"/ipfs/{spelling}/").text
+
+
 @pytest.mark.parametrize(
     ("asked", "start", "stop"),
     [
