@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["JSON_TONES", "beginning", "json_spans", "pretty", "safe_for_editor"]
+__all__ = ["JSON_TONES", "beginning", "in_short_lines", "json_spans", "pretty", "safe_for_editor"]
 
 TOKEN = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<number>-?\d[\d.eE+-]*)"""
@@ -18,6 +18,11 @@ JSON_TONES = {"key": "primary", "string": "string", "number": "warning", "word":
 UNSEEN = re.compile(
     "[\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+
+
+PIECE = re.compile(r""""(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+""")
+LONG_LINE = 2_000
+"""An editor works on a line as a whole, at each key."""
 
 
 def json_spans(line: str) -> list[tuple[str, str]]:
@@ -39,6 +44,29 @@ def beginning(value: Any, most: int) -> str:
         room -= len(part)
         if room <= 0:
             break
+    return "".join(parts)
+
+
+def in_short_lines(text: str) -> str:
+    """A document that came in long lines, a member to a line: only white space changes. What is no JSON stays."""
+    if max(map(len, text.split("\n"))) <= LONG_LINE:
+        return text
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    parts: list[str] = []
+    before, depth = "", 0
+    for piece in PIECE.findall(text):
+        if piece in ("}", "]"):
+            depth -= 1
+        if before in ("{", "[", ",") or piece in ("}", "]"):
+            is_empty = before in ("{", "[") and piece in ("}", "]")
+            parts.append("" if is_empty else "\n" + "  " * depth)
+        parts.append(": " if piece == ":" else piece)
+        if piece in ("{", "["):
+            depth += 1
+        before = piece
     return "".join(parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from pinui.tui import json_text
 from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, when, wrapped
-from pinui.tui.json_text import beginning, json_spans, pretty, safe_for_editor
+from pinui.tui.json_text import beginning, in_short_lines, json_spans, pretty, safe_for_editor
 from pinui.workspace.text import clean_line
 
 NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
@@ -153,3 +155,17 @@ def test_the_beginning_of_a_document_is_that_of_the_whole(value: object, most: i
 def test_no_more_of_a_document_is_put_into_words_than_is_asked_for() -> None:
     value = [*range(100), object()]  # which JSON has no words for
     assert beginning(value, 20) == "[\n  0,\n  1,\n  2,\n  3"
+
+
+@given(JSON)
+def test_long_lines_become_short_ones_that_mean_the_same(value: object) -> None:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_text, "LONG_LINE", -1)
+        assert in_short_lines(text) == pretty(value)
+
+
+def test_what_is_no_json_keeps_its_long_lines() -> None:
+    assert in_short_lines('{"a": 1} // ' + "x" * 3000) == '{"a": 1} // ' + "x" * 3000
+    assert in_short_lines("[" * 3000) == "[" * 3000
+    assert in_short_lines("[1e5, 1.0]" + " " * 3000) == "[\n  1e5,\n  1.0\n]", "numbers stay as they are written"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -97,6 +98,79 @@ async def test_a_verdict_does_not_outlive_its_document() -> None:
         await pilot.press("enter")
         await shows(pilot, "Invalid CID")
         assert "verified" not in text_of(app)
+
+
+async def test_a_failed_retrieve_takes_the_old_document_away_in_the_text_view_too() -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"title": "the first one"})).cid
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "✓ verified")
+        await pilot.press("t")
+        await shows(pilot, '"title": "the first one"')
+        await pilot.press("shift+tab", "enter", "ctrl+u")
+        await paste(pilot, "QmUNLLsPACCz1vLxQVkXqqLX5R1X345qqfHbsf67hvA3Nn")
+        await pilot.press("enter")
+        await shows(pilot, "not")
+        await until(pilot, lambda: "the first one" not in text_of(app))
+
+
+async def test_a_document_that_comes_late_takes_nobody_from_what_he_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        cid = (await app.workspace.store({"old": "document"})).cid
+        retrieve, hold = app.workspace.retrieve, asyncio.Event()
+
+        async def slow(address: str, **options: Any) -> Any:
+            await hold.wait()
+            return await retrieve(address, **options)
+
+        monkeypatch.setattr(app.workspace, "retrieve", slow)
+        await pilot.press("2", "tab", "enter")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "fetching …")
+        await pilot.press("shift+tab", "enter", *'{"title')
+        hold.set()
+        await shows(pilot, "✓ verified", 'old: "document"')
+        await pilot.press(*": Release")
+        assert place_of(app).editor.text == '{"title: Release'
+
+
+async def test_f5_twice_stores_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        store, hold = app.workspace.store, asyncio.Event()
+
+        async def slow(value: Any, **options: Any) -> Any:
+            await hold.wait()
+            return await store(value, **options)
+
+        monkeypatch.setattr(app.workspace, "store", slow)
+        await pilot.press("2", "i")
+        await paste(pilot, "[1]")
+        await pilot.press("f5", "f5")
+        await told(pilot, "It is being stored already.")
+        hold.set()
+        await told(pilot, "Stored as")
+        assert await app.workspace.history.count(Query()) == 1
+
+
+async def test_a_document_in_one_long_line_is_edited_a_member_to_a_line(tmp_path: Path) -> None:
+    document = [{"id": number, "name": f"item {number}", "none": []} for number in range(200)]
+    text = json.dumps(document, separators=(",", ":"))
+    (tmp_path / "long.json").write_text(text)
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "f3")
+        await shows(pilot, "Which JSON file?")
+        await paste(pilot, str(tmp_path / "long.json"))
+        await pilot.press("enter")
+        await shows(pilot, '"id": 0,')
+        assert place_of(app).editor.text == pretty(document)
+        place_of(app).editor.load_text("")
+        await pilot.press("i")
+        await paste(pilot, text)
+        await shows(pilot, "valid")
+        assert place_of(app).editor.text == pretty(document)
 
 
 async def test_f3_loads_a_file_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import count, short_cid
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
-from pinui.tui.json_text import beginning, safe_for_editor
+from pinui.tui.json_text import beginning, in_short_lines, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, text_of_file
 from pinui.tui.outside import run_outside
 from pinui.tui.place import Unsaved
@@ -31,7 +31,7 @@ from pinui.tui.screens.prompt import CheckedPrompt
 from pinui.tui.widgets.editor import JsonEditor
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.json_tree import JsonTree
-from pinui.tui.widgets.line_view import LineView
+from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import WorkspaceError
 
 __all__ = ["JsonScreen"]
@@ -86,6 +86,7 @@ class JsonScreen(DocumentActions):
         self.stored = ""
         self._pause: Timer | None = None
         self._kept = ""
+        self._storing: set[str] = set()
 
     def compose_body(self) -> Iterable[Widget]:
         """Two columns."""
@@ -161,14 +162,21 @@ class JsonScreen(DocumentActions):
     async def _store(self) -> None:
         text = self.editor.text
         await self._validate()
+        if text in self._storing:
+            self.pinui.tell("It is being stored already.")
+            return
         if not self.is_valid:
             empty = not self.editor.text.strip()
             self.pinui.tell(
                 "Write some JSON first." if empty else "This is not JSON yet: the border says where.", warning=True
             )
             return
-        with self.pinui.under_way("storing …"):
-            entry = await self.workspace.store(self.valid)
+        self._storing.add(text)
+        try:
+            with self.pinui.under_way("storing …"):
+                entry = await self.workspace.store(self.valid)
+        finally:
+            self._storing.discard(text)
         self._kept = text
         self.stored = entry.cid
         self.pinui.fresh = entry.id
@@ -187,14 +195,14 @@ class JsonScreen(DocumentActions):
         prompt = CheckedPrompt("Load", "Which JSON file?", text_of_file, placeholder="~/data.json")
         text = await self.ask(prompt, more=True)
         if text is not None and await self._may_replace():
-            self._edit(text, kept=True)
+            await self._edit(text, kept=True)
 
     async def _may_replace(self) -> bool:
         """Another text may take the place of the one in the editor."""
         return self.unsaved is None or await self.ask(replace_text_question()) is True
 
-    def _edit(self, text: str, *, kept: bool) -> None:
-        text = safe_for_editor(text)
+    async def _edit(self, text: str, *, kept: bool) -> None:
+        text = await asyncio.to_thread(lambda: in_short_lines(safe_for_editor(text)))
         if len(text) > LARGEST_TEXT:
             raise WorkspaceError(TOO_LARGE)
         self.editor.load_text(text)
@@ -216,7 +224,7 @@ class JsonScreen(DocumentActions):
             if code:
                 self.pinui.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
             else:
-                self._edit(await text_of_file(str(path)), kept=False)
+                await self._edit(await text_of_file(str(path)), kept=False)
         except WorkspaceError as error:
             if code == 0:  # it was written, and can't be taken: nobody should have to write it again
                 raise WorkspaceError(str(error), hint=f"It is kept in {path}.") from None
@@ -234,8 +242,9 @@ class JsonScreen(DocumentActions):
         address = self.query_one("#address", Field).value.strip()
         if not address:
             return
-        tree = self.query_one(JsonTree)
-        tree.show_notes([[("fetching …", "muted")]])
+        tree, asked_from = self.query_one(JsonTree), self.focused
+        self._note([[("fetching …", "muted")]])
+        self.address, self.retrieved = "", None
         began = time.perf_counter()
         verdicts: list[str | None] = []
         try:
@@ -245,9 +254,8 @@ class JsonScreen(DocumentActions):
             from pinui.tui.errors import sentence
 
             lines = wrapped(sentence(error), max(20, tree.list_width - 1))
-            tree.show_notes([[(line, "error")] for line in lines])
+            self._note([[(line, "error")] for line in lines])
             pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
-            self.address, self.retrieved = "", None
             self._title_document()
             if not isinstance(error, (ValueError, OSError)) and not hasattr(error, "hint"):
                 raise
@@ -262,7 +270,13 @@ class JsonScreen(DocumentActions):
         mark, _, word, _ = VERDICTS.get(verdicts[-1] or "" if verdicts else "", ("", "", "", ""))
         fact = f"{took:.0f} ms from {host}"
         pane_title(self.query_one("#retrieve"), "Retrieve", f"{mark} {word} · {fact}" if mark else fact)
-        self.show_pane("#document-text" if self.has_class("-text") else "#document")
+        if self.pinui.screen is self and self.focused is asked_from:  # whoever went on to something else stays there
+            self.show_pane("#document")
+
+    def _note(self, lines: Lines) -> None:
+        """In the place of a document, in whichever shape it is shown."""
+        self.query_one(JsonTree).show_notes(lines)
+        self.query_one("#document-text", LineView).show_lines(lines)
 
     def action_toggle_text(self) -> None:
         """Tree or text."""
@@ -300,4 +314,4 @@ class JsonScreen(DocumentActions):
         if len(text) > LARGEST_TEXT:
             raise WorkspaceError(TOO_LARGE)
         if await self._may_replace():
-            self._edit(text, kept=True)
+            await self._edit(text, kept=True)

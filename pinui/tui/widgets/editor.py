@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 
 from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
-from pinui.tui.json_text import JSON_TONES, TOKEN, safe_for_editor
+from pinui.tui.json_text import JSON_TONES, TOKEN, in_short_lines, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
 from pinui.tui.widgets.fields import JOINERS
 from pinui.workspace.text import clean
@@ -80,7 +80,7 @@ class JsonEditor(TextArea):
         As escapes, invisible characters can be seen, and JSON reads them back unchanged.
         """
         room = LARGEST_TEXT - len(self.text) + len(self.selected_text)
-        safe = safe_for_editor(text) if len(text) <= room else text
+        safe = in_short_lines(safe_for_editor(text)) if len(text) <= room else text
         if len(safe) > room:
             app_of(self).tell(TOO_LARGE, warning=True)
         elif result := self._replace_via_keyboard(safe, *self.selection):

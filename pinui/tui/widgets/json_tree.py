@@ -25,12 +25,23 @@ MOST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One visible row: how deep, what it is called, what it is, and how to get there."""
+    """One visible row: what it is, what it is called, and what it stands in."""
 
-    depth: int
-    key: str | int | None
     value: Any
-    path: str
+    key: str | int | None = None
+    above: Row | None = None
+    depth: int = 0
+
+    @property
+    def path(self) -> str:
+        """How to get there. Put together when it is asked for: a row that held it would hold the names of all above."""
+        steps: list[str] = []
+        row: Row | None = self
+        while row is not None and row.key is not None:
+            is_name = isinstance(row.key, str) and row.key.isidentifier()
+            steps.append(f".{row.key}" if is_name else f"[{json.dumps(row.key)}]")
+            row = row.above
+        return "$" + "".join(reversed(steps))
 
     @property
     def members(self) -> int:
@@ -46,8 +57,9 @@ class JsonTree(ItemList):
     def __init__(self) -> None:
         super().__init__(id="document", classes="pane")
         self.rows: list[Row] = []
-        self.folded: set[str] = set()
-        self.opened: set[str] = set()
+        self.folded: set[int] = set()
+        """The parts that are folded, by identity: each part of a document is an object of its own."""
+        self.opened: set[int] = set()
         self.value: Any = None
         self.notes: list[Line] = []
 
@@ -55,7 +67,7 @@ class JsonTree(ItemList):
         """Show another document, with what is long folded."""
         self.value = value
         folded = await asyncio.to_thread(first_folds, value)
-        self.opened = {"$"}
+        self.opened = {id(value)}
         if await self._fold(value, folded):
             self.cursor = 0
             self.scroll_to(0, 0, animate=False)
@@ -76,14 +88,15 @@ class JsonTree(ItemList):
         row, value, folded = self.current, self.value, self.folded
         if row is None or not row.members:
             return
-        if row.path not in folded:
-            await self._fold(value, folded | {row.path})
+        part = id(row.value)
+        if part not in folded:
+            await self._fold(value, folded | {part})
             return
-        inside: set[str] = set()
-        if row.path not in self.opened:
-            self.opened.add(row.path)
+        inside: set[int] = set()
+        if part not in self.opened:
+            self.opened.add(part)
             inside = await asyncio.to_thread(lambda: folds_inside(row, is_large(value)))
-        await self._fold(value, (folded - {row.path}) | inside)
+        await self._fold(value, (folded - {part}) | inside)
 
     async def toggle_all(self) -> bool:
         """Fold everything below the top, or unfold it; False if some parts are too long for that and stay folded."""
@@ -92,15 +105,15 @@ class JsonTree(ItemList):
         value, folded = self.value, self.folded
         unfolded = await asyncio.to_thread(fewest_folds, value)
         if folded == unfolded:
-            folded = folded | {row.path for row in self.rows if row.depth and row.members}
+            folded = folded | {id(row.value) for row in self.rows if row.depth and row.members}
         else:
             folded = unfolded
         await self._fold(value, folded)
         return not unfolded or folded != unfolded
 
-    async def _fold(self, value: Any, folded: set[str]) -> bool:
+    async def _fold(self, value: Any, folded: set[int]) -> bool:
         """Show the rows that are left when these parts are folded, unless another document has come meanwhile."""
-        rows = await asyncio.to_thread(lambda: list(_walk(Row(0, None, value, "$"), folded)))
+        rows = await asyncio.to_thread(lambda: list(_walk(Row(value), folded)))
         if value is not self.value:
             return False
         self.folded, self.rows = folded, rows
@@ -116,7 +129,7 @@ class JsonTree(ItemList):
         """Indent, fold sign, key, value."""
         row = self.rows[index]
         here = index == self.cursor and self.has_focus
-        sign = ("▸ " if row.path in self.folded else "▾ ") if row.members else "  "
+        sign = ("▸ " if id(row.value) in self.folded else "▾ ") if row.members else "  "
         spans = [("▌" if here else " ", "primary"), ("  " * row.depth + sign, "muted")]
         if isinstance(row.key, str):
             spans += [(row.key[:2000], "primary"), (": " if not row.members else " ", "muted")]
@@ -142,57 +155,51 @@ class JsonTree(ItemList):
         return self.has_focus
 
 
-def first_folds(value: Any) -> set[str]:
+def first_folds(value: Any) -> set[int]:
     """What is folded at first: long parts, and in a large document everything below the second level."""
-    return folds_inside(Row(0, None, value, "$"), is_large(value), deepest=1)
+    return folds_inside(Row(value), is_large(value), deepest=1)
 
 
 def is_large(value: Any) -> bool:
     """Whether the document has more rows than anybody would scroll through."""
-    return sum(1 for _ in islice(_walk(Row(0, None, value, "$"), set()), MANY + 1)) > MANY
+    return sum(1 for _ in islice(_walk(Row(value), set()), MANY + 1)) > MANY
 
 
-def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[str]:
+def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[int]:
     """What is folded when a part is unfolded for the first time: the same, seen from there."""
-    folded: set[str] = set()
+    folded: set[int] = set()
     for row in _walk(top, folded):  # which looks at `folded` before it goes into a row
         depth = row.depth - top.depth
         if depth and row.members and (row.members > OPEN_AT_FIRST or (large and depth > deepest)):
-            folded.add(row.path)
+            folded.add(id(row.value))
     return folded
 
 
-def fewest_folds(value: Any) -> set[str]:
+def fewest_folds(value: Any) -> set[int]:
     """What stays folded when everything is unfolded: parts that would make it more than `MOST` rows."""
-    folded: set[str] = set()
+    folded: set[int] = set()
     rows = 1
-    for row in _walk(Row(0, None, value, "$"), folded):
+    for row in _walk(Row(value), folded):
         if row.depth and row.members and rows + row.members > MOST:
-            folded.add(row.path)
+            folded.add(id(row.value))
         else:
             rows += row.members
     return folded
 
 
-def _walk(top: Row, folded: set[str]) -> Iterator[Row]:
+def _walk(top: Row, folded: set[int]) -> Iterator[Row]:
     """Visible rows in order; a stack and not recursion, since documents may be deep."""
-    stack = [top]
+    stack = [iter((top,))]
     while stack:
-        row = stack.pop()
-        yield row
-        if row.path in folded:
+        row = next(stack[-1], None)
+        if row is None:
+            stack.pop()
             continue
-        if isinstance(row.value, dict):
-            members = cast("dict[str, Any]", row.value)
-            stack += [
-                Row(
-                    row.depth + 1, key, member, row.path + (f".{key}" if key.isidentifier() else f"[{json.dumps(key)}]")
-                )
-                for key, member in reversed(members.items())
-            ]
-        elif isinstance(row.value, list):
-            items = cast("list[Any]", row.value)
-            stack += [
-                Row(row.depth + 1, index, item, f"{row.path}[{index}]")
-                for index, item in reversed(list(enumerate(items)))
-            ]
+        yield row
+        if row.members and id(row.value) not in folded:
+            stack.append(_below(row))
+
+
+def _below(row: Row) -> Iterator[Row]:
+    members = cast("Any", row.value.items() if isinstance(row.value, dict) else enumerate(row.value))
+    return (Row(member, key, row, row.depth + 1) for key, member in members)
