@@ -8,14 +8,21 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from textual.pilot import Pilot
 
+from pinui.tui.app import Pinui
 from pinui.tui.preview import Shown, show_words
 from pinui.tui.screens import pin_actions
 from pinui.tui.screens.messages import MessagesScreen
+from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.schema import writing
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+
+
+def line_of(app: Pinui) -> str:
+    return cast("MessagesScreen", app.screen).query_one("#words", Field).value
 
 
 async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +106,144 @@ async def test_words_are_not_lost_when_sending_fails(monkeypatch: pytest.MonkeyP
         await paste(pilot, "see you at the harbour")
         await pilot.press("enter")
         await shows(pilot, "The connection was reset", "see you at the harbour")
+
+
+async def name_somebody(pilot: Pilot[None], name: str) -> None:
+    await pilot.press("n")
+    await shows(pilot, "Whom do you want to write to?")
+    await paste(pilot, name)
+    await pilot.press("enter")
+    await shows(pilot, f"Write to {name}")
+
+
+async def test_a_message_stored_late_does_not_turn_the_line_to_its_recipient(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("bob", "hello")
+        await app.workspace.send("alice", "hello")
+        await pilot.press("4")
+        await shows(pilot, "Write to alice", "bob")
+        may_answer, send = asyncio.Event(), app.workspace.send
+
+        async def slow(*values: str) -> Any:
+            await may_answer.wait()
+            return await send(*values)
+
+        monkeypatch.setattr(app.workspace, "send", slow)
+        await pilot.press("i")
+        await paste(pilot, "for alice")
+        await pilot.press("enter", "escape", "tab", "j", "i")
+        await shows(pilot, "Write to bob")
+        await paste(pilot, "for bob alone")
+        may_answer.set()
+        await told(pilot, "Stored as")
+        await settled(pilot)
+        await shows(pilot, "Write to bob", "for bob alone")
+        await pilot.press("enter")
+        await told(pilot, "Stored as")
+        entries = await app.workspace.history.page(Query(text="for"))
+        assert [(entry.recipient, entry.excerpt) for entry in entries] == [
+            ("bob", "for bob alone"),
+            ("alice", "for alice"),
+        ]
+
+
+async def test_everybody_has_a_draft_of_their_own_and_leaving_counts_them_all() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("bob", "hello")
+        await app.workspace.send("alice", "hello")
+        await pilot.press("4")
+        await shows(pilot, "Write to alice", "bob")
+        await pilot.press("i")
+        await paste(pilot, "dear alice")
+        await pilot.press("escape", "tab", "j")
+        await shows(pilot, "Write to bob")
+        assert "dear alice" not in line_of(app)
+        await pilot.press("i")
+        await paste(pilot, "dear bob")
+        await pilot.press("escape", "tab", "k")
+        await shows(pilot, "Write to alice", "dear alice")
+        assert line_of(app) == "dear alice"
+        await pilot.press("q")
+        await shows(pilot, "2 messages are not stored. Quit all the same?", "The lines in Messages (4) are lost.")
+
+
+async def test_what_is_being_written_stays_though_the_list_changes() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("4", "tab", "tab", "enter")
+        await paste(pilot, "to nobody yet")
+        await app.workspace.send("alice", "hello")
+        await shows(pilot, "you → alice")
+        await settled(pilot)
+        assert line_of(app) == "to nobody yet"
+        await pilot.press("enter")
+        await shows(pilot, "Whom do you want to write to?")
+        await paste(pilot, "bob")
+        await pilot.press("enter")
+        await shows(pilot, "Write to bob", "to nobody yet")
+        await pilot.press("escape", "tab", "j")
+        await shows(pilot, "Write to alice")
+        assert not line_of(app)
+
+
+async def test_failed_messages_come_back_to_whom_they_were_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pinui.sdk.errors import NetworkError
+
+    async with workbench() as (app, pilot):
+        await app.workspace.send("bob", "hello")
+        await app.workspace.send("alice", "hello")
+        await pilot.press("4")
+        await shows(pilot, "Write to alice", "bob")
+        may_fail = asyncio.Event()
+
+        async def lost(*_: object) -> None:
+            await may_fail.wait()
+            raise NetworkError("The connection was reset")
+
+        monkeypatch.setattr(app.workspace, "send", lost)
+        await pilot.press("i")
+        await paste(pilot, "first")
+        await pilot.press("enter")
+        await paste(pilot, "second")
+        await pilot.press("enter")
+        await paste(pilot, "third")
+        await pilot.press("escape", "tab", "j", "i")
+        await paste(pilot, "dear bob")
+        may_fail.set()
+        await told(pilot, "The connection was reset")
+        await told(pilot, "The connection was reset")
+        assert line_of(app) == "dear bob"
+        await pilot.press("escape", "tab", "k")
+        await shows(pilot, "Write to alice", "third⏎first⏎second")
+
+
+async def test_enter_without_a_recipient_asks_for_one_and_keeps_the_words() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("4")
+        await shows(pilot, "Nobody yet.")
+        await pilot.press("tab", "tab", "enter")
+        await paste(pilot, "hello")
+        await pilot.press("enter")
+        await shows(pilot, "Whom do you want to write to?")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, MessagesScreen))
+        assert line_of(app) == "hello"
+        await pilot.press("enter")
+        await shows(pilot, "Whom do you want to write to?")
+        await paste(pilot, "zoe")
+        await pilot.press("enter")
+        await shows(pilot, "Write to zoe", "hello")
+        await pilot.press("enter")
+        await shows(pilot, "you → zoe", "hello")
+
+
+async def test_somebody_named_twice_stands_there_once() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("4")
+        await name_somebody(pilot, "zoe")
+        await pilot.press("escape")
+        await name_somebody(pilot, "zoe")
+        await settled(pilot)
+        assert [item.name for item in cast("MessagesScreen", app.screen).recipients.items] == ["zoe"]
 
 
 async def test_threads_are_apart_and_long_messages_are_whole() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -15,11 +16,12 @@ from pinui.tui.display import age, count, short_cid
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.screens.prompt import CheckedPrompt, Prompt
-from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.widgets.thread import Thread
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
+from pinui.tui.widgets.write_line import WriteLine
 from pinui.workspace import Entry, Query
 
 __all__ = ["MessagesScreen"]
@@ -36,13 +38,6 @@ class RecipientList(TwoLineList):
     BINDINGS = bindings("recipients")
 
 
-class WriteLine(Field):
-    """The line to write."""
-
-    BINDINGS = bindings("line")
-    KEEPS_LINES = True
-
-
 class MessagesScreen(PlaceScreen):
     """Recipients, a thread, a line."""
 
@@ -54,8 +49,8 @@ class MessagesScreen(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self.new: list[str] = []
-        self.select: str | None = None
         self.sending = 0
+        self._reading = asyncio.Lock()
         self._loads = 0
 
     def compose_body(self) -> Iterable[Widget]:
@@ -64,8 +59,7 @@ class MessagesScreen(PlaceScreen):
             yield RecipientList(id="recipients")
             with Vertical(id="right", classes="second"):
                 yield Thread(self.pinui.clock)
-                with FieldPane(id="line", classes="pane"):
-                    yield WriteLine(id="words")
+                yield WriteLine()
 
     def on_mount(self) -> None:
         """Titles."""
@@ -89,6 +83,11 @@ class MessagesScreen(PlaceScreen):
         return self.query_one(Thread)
 
     @property
+    def line(self) -> WriteLine:
+        """Where one writes."""
+        return self.query_one(WriteLine)
+
+    @property
     def recipient(self) -> str | None:
         """Whom the thread is about; None for what is not filed."""
         current = self.recipients.current
@@ -96,12 +95,19 @@ class MessagesScreen(PlaceScreen):
 
     @property
     def unsaved(self) -> Unsaved | None:
-        """A line that was begun, or is on its way."""
+        """What is on its way, and every draft."""
+        parts = [revoking] if (revoking := super().unsaved) else []
         if self.sending:
-            return Unsaved("a message is being stored", "It may be stored all the same, and nobody would know its CID.")
-        if not self.query_one("#words", Field).value.strip():
-            return super().unsaved
-        return Unsaved("a message is not stored", "The line in Messages (4) is lost.")
+            lost = "It may be stored all the same, and nobody would know its CID."
+            parts.append(Unsaved("a message is being stored", lost))
+        drafts = len(self.line.unsent)
+        if drafts == 1:
+            parts.append(Unsaved("a message is not stored", "The line in Messages (4) is lost."))
+        elif drafts:
+            parts.append(Unsaved(f"{count(drafts)} messages are not stored", "The lines in Messages (4) are lost."))
+        if not parts:
+            return None
+        return Unsaved(", and ".join(part.fact for part in parts), "\n\n".join(part.consequence for part in parts))
 
     def _title(self, older: int = 0) -> None:
         name = self.recipient
@@ -112,7 +118,6 @@ class MessagesScreen(PlaceScreen):
             name or ("Received" if unfiled else "Messages"),
             f"the last {MOST} · {count(older)} older in the history" if older else fact,
         )
-        pane_title(self.query_one("#line"), f"Write to {name}" if name else "Write", "enter stores it")
 
     # -- showing ------------------------------------------------------------------------------------------------
 
@@ -120,20 +125,25 @@ class MessagesScreen(PlaceScreen):
         """Somebody wrote."""
         self.work_on(self._reload, "reload")
 
-    async def _reload(self) -> None:
+    async def _reload(self, select: str | None = None) -> None:
+        async with self._reading:  # one after the other: what was read first must not be shown last
+            items = await self._items()
+            self.recipients.show_items(items, select)
+        self.line.turn_to(self.recipient)
+        await self._show_thread()
+
+    async def _items(self) -> list[TwoLines]:
         history, profile, now = self.workspace.history, self.workspace.profile.name, self.pinui.clock()
         known = await history.recipients(profile)
         items = [TwoLines(one.name, one.name, age(one.timestamp, now), one.excerpt or "") for one in known]
-        names = {item.id for item in items}
-        self.new = [name for name in self.new if name not in names]
-        items = [*(TwoLines(name, name, "new", "nothing sent yet") for name in self.new), *items]
         loose = await history.ids(self._unfiled)
         for newest in await history.entries(loose[-1:]):
             fact = f"not filed yet · {count(len(loose))}"
             items.append(TwoLines(RECEIVED, "Received", age(newest.timestamp, now), fact))
-        select, self.select = self.select, None
-        self.recipients.show_items(items, select)
-        await self._show_thread()
+        names = {item.id for item in items}
+        self.new = [name for name in self.new if name not in names]
+        drafts = [name for name in self.line.unsent if name and name not in names and name not in self.new]
+        return [*(TwoLines(name, name, "new", "nothing sent yet") for name in (*self.new, *drafts)), *items]
 
     @property
     def _unfiled(self) -> Query:
@@ -168,7 +178,12 @@ class MessagesScreen(PlaceScreen):
 
     @on(ItemList.Moved, "#recipients")
     def _moved(self) -> None:
+        self.line.turn_to(self.recipient)
         self.work_on(self._show_thread, "thread")
+
+    @on(Input.Blurred, "#words")
+    def _left_the_line(self) -> None:
+        self.line.turn_to(self.recipient)
 
     @on(ItemList.Chosen, "#recipients")
     def _chosen(self) -> None:
@@ -181,8 +196,9 @@ class MessagesScreen(PlaceScreen):
         if self.recipient is None:
             self.action_new_recipient()
         else:
+            self.line.turn_to(self.recipient)
             self.show_pane("#line")
-            focus_now(self.query_one("#words"))
+            focus_now(self.line.field)
 
     def action_new_recipient(self) -> None:
         """Ask for a name first."""
@@ -192,30 +208,30 @@ class MessagesScreen(PlaceScreen):
         note = "Any name that means something to you both. It becomes part of the public document."
         name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note), more=True)
         if name:
-            self.new.insert(0, name)
-            self.select = name
-            await self._reload()
+            if name not in self.new:
+                self.new.insert(0, name)
+            self.line.give_back(name, self.line.take(None))  # what was written to nobody is for the one who is named
+            await self._reload(name)
             self.action_write()
 
     @on(Input.Submitted, "#words")
-    def _submitted(self, event: Input.Submitted) -> None:
-        self.work_on(lambda: self._send(event.value), "send", exclusive=False, busy=self.query_one("#line"))
+    def _submitted(self) -> None:
+        name = self.line.addressee
+        if name is None:
+            self.action_new_recipient()
+        elif (text := self.line.take(name)).strip():
+            self.work_on(lambda: self._send(name, text), "send", exclusive=False, busy=self.line)
 
-    async def _send(self, text: str) -> None:
-        name, field = self.recipient, self.query_one("#words", Field)
-        if not text.strip() or name is None:
-            return
-        field.value = ""
+    async def _send(self, name: str, text: str) -> None:
         self.sending += 1
         try:
             with self.pinui.under_way("storing …"):
                 entry = await self.workspace.send(name, text)
         except BaseException:
-            field.value = field.value or text  # what was written is not lost with the connection
+            self.line.give_back(name, text)  # what was written is not lost with the connection
             raise
         finally:
             self.sending -= 1
-        self.select = name
         await self._reload()
         self.pinui.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
 
@@ -229,8 +245,7 @@ class MessagesScreen(PlaceScreen):
         received = await self.ask(prompt)
         if received is not None:
             entry, _message = received
-            self.select = entry.recipient or RECEIVED
-            await self._reload()
+            await self._reload(entry.recipient or RECEIVED)
             self.show_pane("#thread")
 
     def action_file_under(self) -> None:
@@ -245,8 +260,7 @@ class MessagesScreen(PlaceScreen):
         name = await self.ask(Prompt("File under", "Under which name?", entry.recipient or "", note=note))
         if name is not None:
             await self.workspace.history.file_under(entry.id, name or None)
-            self.select = name or RECEIVED
-            await self._reload()
+            await self._reload(name or RECEIVED)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done with this message."""
