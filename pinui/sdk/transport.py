@@ -228,10 +228,13 @@ class _Watchdog:
         self.reset()
 
     def progress(self, count: int) -> None:
+        was_sending = self._to_send > 0
         self._moved += count
         self._to_send -= count
-        if self._moved >= PROGRESS:
-            self.reset(self._patience if self._to_send <= 0 else self._idle)
+        if was_sending and self._to_send <= 0:
+            self.reset(self._patience)
+        elif self._moved >= PROGRESS:
+            self.reset()
         elif self._limit.when() is None:
             self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
 

@@ -163,3 +163,25 @@ async def test_what_is_no_http_is_a_network_error(make_client: MakeClient, garba
     async with serve_raw(handler) as url:
         with pytest.raises(NetworkError):
             await make_client(url, retries=1).retrieve(CID)
+
+
+@pytest.mark.parametrize("seconds", [1500.0, 2500.0])
+async def test_a_service_has_more_time_to_digest_a_large_upload(
+    make_client: MakeClient, leap: Leap, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr("pinui.sdk.transport.DIGESTING_RATE", 3000)  # 3 MB: a thousand seconds more
+
+    async def handler(request: web.Request) -> web.Response:
+        await request.read()
+        await some_turns()
+        leap(seconds)
+        await some_turns()
+        return web.json_response({"IpfsHash": CID})
+
+    async with serve(handler) as (url, _seen):
+        uploading = make_client(url, retries=0, timeout=Timeouts(idle=1000.0)).upload(bytes(3_000_000))
+        if seconds < 2000:
+            assert (await uploading).cid == CID
+        else:
+            with pytest.raises(NetworkTimeout):
+                await uploading
