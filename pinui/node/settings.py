@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["read_port", "read_token", "remember_port"]
@@ -13,27 +14,34 @@ __all__ = ["read_port", "read_token", "remember_port"]
 def read_token(folder: Path) -> str:
     """The folder's token, which whoever comes first makes; only its owner can read it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return _agree(folder / "token", f"pinui_{secrets.token_urlsafe(32)}")
+    return _agree(folder / "token", f"pinui_{secrets.token_urlsafe(32)}", bool)
 
 
 def read_port(folder: Path) -> int:
     """The port that this folder's gateway addresses were made with; 0 if none is known."""
     try:
-        port = int((folder / "port").read_text())
-    except (OSError, ValueError):
+        return _port(_read(folder / "port"))
+    except OSError:
         return 0
-    return port if 0 < port < 65536 else 0
 
 
 def remember_port(folder: Path, port: int) -> None:
     """Keep the port, unless another process has just done so."""
     with contextlib.suppress(OSError):
-        _agree(folder / "port", str(port))
+        _agree(folder / "port", str(port), lambda text: bool(_port(text)))
 
 
-def _agree(path: Path, proposal: str) -> str:
-    """The file's text; if there is none, the proposal of whoever was first."""
-    if not _has_text(path):
+def _port(text: str) -> int:
+    try:
+        port = int(text)
+    except ValueError:
+        return 0
+    return port if 0 < port < 65536 else 0
+
+
+def _agree(path: Path, proposal: str, is_good: Callable[[str], bool]) -> str:
+    """The file's text; if there is none that is good, the proposal of whoever was first."""
+    if not is_good(_read(path)):
         draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(fd, "w", encoding="ascii") as file:
@@ -44,15 +52,15 @@ def _agree(path: Path, proposal: str) -> str:
             # A link fails where a rename would replace: the first one stays.
             os.link(draft, path)
         except FileExistsError:
-            if not _has_text(path):
+            if not is_good(_read(path)):
                 draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
-    return path.read_text(encoding="ascii").strip()
+    return _read(path)
 
 
-def _has_text(path: Path) -> bool:
+def _read(path: Path) -> str:
     try:
-        return bool(path.read_text(encoding="ascii").strip())
+        return path.read_text(encoding="ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):
-        return False
+        return ""

@@ -94,12 +94,21 @@ def test_token_and_port_stay_with_the_folder(tmp_path: Path) -> None:
     again.stop()
     again.stop()
     assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600
-    (tmp_path / "port").write_text("rubbish")
-    (tmp_path / "token").write_text("")
-    healed = Node(tmp_path)
-    healed.start()
-    assert len(healed.token) > 30
-    healed.stop()
+
+
+@pytest.mark.parametrize("rubbish", ["", "rubbish", "0", "65536", "9" * 5000, "\N{SNOWMAN}"])
+def test_a_port_or_token_that_is_none_is_made_anew_once(tmp_path: Path, rubbish: str) -> None:
+    (tmp_path / "port").write_text(rubbish, "utf-8")
+    (tmp_path / "token").write_bytes(b"")
+    known: set[tuple[int, str]] = set()
+    for _ in range(3):
+        node = Node(tmp_path)
+        node.start()
+        known.add((node.port, node.token))
+        node.stop()
+    [(port, token)] = known
+    assert (tmp_path / "port").read_text() == str(port)
+    assert len(token) > 30
 
 
 def test_a_token_can_be_given(tmp_path: Path) -> None:
