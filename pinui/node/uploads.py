@@ -169,8 +169,6 @@ class MultipartUpload:
         return self._draft
 
     def _on_part_begin(self) -> None:
-        if len(self._files) >= MAX_FILES or len(self._fields) >= MAX_FIELDS:
-            raise ApiError(413, f"At most {MAX_FILES} files can be pinned at once.")
         self._part = _Part()
 
     def _on_header_field(self, data: bytes, start: int, end: int) -> None:
@@ -189,7 +187,11 @@ class MultipartUpload:
         self._part.name = parameters.get(b"name", b"").decode(errors="replace")
         filename = parameters.get(b"filename")
         if self._part.name != "file":
+            if len(self._fields) >= MAX_FIELDS:
+                raise ApiError(413, f"At most {MAX_FIELDS} fields can go with the files.")
             return
+        if len(self._files) >= MAX_FILES:
+            raise ApiError(413, f"At most {MAX_FILES} files can be pinned at once.")
         try:
             self._part.filename = _unescape((filename or b"").decode())
         except UnicodeDecodeError as error:
@@ -205,8 +207,7 @@ class MultipartUpload:
                 raise ApiError(413, f"The field {self._part.name!r} is too large.")
             self._part.text += data[start:end]
             return
-        if not self._importer.size:
-            self._beginning = data[start : min(end, start + SNIFFED)]
+        self._beginning += data[start : min(end, start + SNIFFED - len(self._beginning))]
         self._ready += self._importer.feed(memoryview(data)[start:end])
 
     def _on_part_end(self) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from pinui.ipfs.cid import Cid
 from pinui.node import Node
+from pinui.node.store import PinStore
+from pinui.node.uploads import MultipartUpload
 from tests.memory import peak_kib
 from tests.node.test_command import first_object, running
 from tests.unit.vectors import Store
@@ -125,9 +127,25 @@ def test_a_field_or_a_form_that_is_too_large_is_refused(api: httpx.Client, monke
     parts = [("pinataMetadata", (None, "x" * 2_000_000)), ("file", ("x", b""))]
     assert api.post("/pinning/pinFileToIPFS", files=parts).status_code == 413
     monkeypatch.setattr("pinui.node.uploads.MAX_FILES", 3)
-    many = [("file", (f"d/{n}", b"")) for n in range(5)]
-    answer = api.post("/pinning/pinFileToIPFS", files=many)
-    assert (answer.status_code, "At most" in answer.json()["error"]) == (413, True)
+    monkeypatch.setattr("pinui.node.uploads.MAX_FIELDS", 3)
+    files = [("file", (f"d/{n}", b"")) for n in range(4)]
+    fields = [(f"field{n}", (None, "")) for n in range(4)]
+    upload(api, [*fields[:3], *files[:3]])
+    for parts, sentence in (
+        ([*fields[:3], *files], "At most 3 files can be pinned at once."),
+        ([*fields, *files[:3]], "At most 3 fields can go with the files."),
+    ):
+        answer = api.post("/pinning/pinFileToIPFS", files=parts)
+        assert (answer.status_code, answer.json()["error"]) == (413, sentence)
+
+
+def test_a_type_is_read_from_the_beginning_however_it_is_cut(tmp_path: Path) -> None:
+    store = PinStore(tmp_path)
+    form = MultipartUpload(store, b"b")
+    for sign in FILE.replace(b"content", b"\x89PNG\r\n\x1a\n" + bytes(20)) + b"\r\n--b--\r\n":
+        form.feed_all([bytes([sign])])()
+    assert form.finish()[0].mime_type == "image/png"
+    store.close()
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(api: httpx.Client, node: Node) -> None:
