@@ -6,11 +6,15 @@ import io
 import json
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from contextlib import contextmanager, nullcontext
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
+from pinui.cli.errors import StdoutError
 from pinui.workspace.text import clean, encodable
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from pinui.cli.bars import Bars
 
 __all__ = ["Console", "silence"]
@@ -27,6 +31,8 @@ class Console:
         self._is_dumb = os.environ.get("TERM") == "dumb"  # it knows no escape codes
         self.colours = self.data_on_terminal and not os.environ.get("NO_COLOR") and not self._is_dumb
         self._bars: Bars | None = None
+        self.data = cast("BinaryIO", _Bytes())
+        """stdout for bytes."""
         # Pipes carry UTF-8 and the user's own file names as they are; a terminal gets what it can show.
         _set_up(sys.stdout, "replace" if self.data_on_terminal else "surrogateescape")
         _set_up(sys.stderr, "backslashreplace")
@@ -106,10 +112,35 @@ class Console:
     def _print(self, text: str, stream: IO[str]) -> None:
         if self._bars is not None:
             self._bars.clear()
-        stream.write(f"{text}\n")
+        with _told_apart() if stream is sys.stdout else nullcontext():
+            stream.write(f"{text}\n")
+            if self._bars is not None:
+                stream.flush()
         if self._bars is not None:
-            stream.flush()
             self._bars.draw()
+
+
+class _Bytes:
+    """Whatever stdout is at the time, as a file for bytes."""
+
+    def write(self, data: Any, /) -> int:
+        with _told_apart():
+            return sys.stdout.buffer.write(data)
+
+    def flush(self) -> None:
+        with _told_apart():
+            sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _told_apart() -> Generator[None]:
+    """What is wrong with stdout is not wrong with another file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StdoutError(error.errno, error.strerror) from error
 
 
 def silence(stream: IO[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["UsageError", "VerbError"]
+__all__ = ["StdoutError", "UsageError", "VerbError"]
 
 
 class VerbError(Exception):
@@ -15,3 +15,7 @@ class VerbError(Exception):
 
 class UsageError(VerbError):
     """The arguments make no sense together: exit code 2."""
+
+
+class StdoutError(OSError):
+    """stdout cannot be written, as on a full disk; other files that cannot have errors of their own."""

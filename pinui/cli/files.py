@@ -156,8 +156,15 @@ def download(options: Namespace, console: Console) -> int:
         raise VerbError(str(error), hint=hint) from None
     path = transfer.path or to
     if console.as_json:
+        from pinui.sdk.address import Address
+
         size = path.stat().st_size if path.is_file() else None
-        told = {"cid": address, "path": str(path), "size": size, "verification": transfer.verification}
+        told = {
+            "cid": str(Address.parse(address)),
+            "path": str(path),
+            "size": size,
+            "verification": transfer.verification,
+        }
         console.out_json({key: value for key, value in told.items() if value is not None})
     else:
         console.out(str(path))
@@ -175,7 +182,7 @@ def _check_folder(output: str) -> None:
 def _download_to_stdout(options: Namespace, console: Console, address: str) -> int:
     """As it arrives, for a pipe; whole and cleaned, for a person's terminal."""
     if not console.data_on_terminal:
-        _pour(options, console, address, sys.stdout.buffer)
+        _pour(options, console, address, console.data)
         return 0
     shown = _ForTerminal()
     _pour(options, console, address, shown)

@@ -104,9 +104,11 @@ def _run(arguments: list[str]) -> int:
             return verb(options, console)
     except BrokenPipeError:
         raise
-    except Exception as error:  # noqa: BLE001 – the one place where an error becomes a sentence
-        from pinui.cli.errors import UsageError
+    except Exception as error:
+        from pinui.cli.errors import StdoutError, UsageError
 
+        if isinstance(error, StdoutError):
+            raise
         console.report(error)
         return USAGE if isinstance(error, UsageError) else FAILED
 

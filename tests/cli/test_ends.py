@@ -139,6 +139,31 @@ def test_an_export_to_a_full_disk_is_a_sentence_and_leaves_nothing(environment: 
     assert list((here / "out").iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["history"], ["history", "--json"], ["history", "export", "-"]], ids=str)
+def test_more_than_a_full_disk_takes_at_once_is_the_same_sentence(
+    environment: dict[str, str], arguments: list[str]
+) -> None:
+    with HistoryFile(Path(environment["PINUI_HOME"], "history.db")) as history:
+        for number in range(500):
+            history.add(row(number), None)
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run([PINUI, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == b"pinui: stdout cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_download_into_a_full_disk_is_the_same_sentence(call: Run, environment: dict[str, str], here: Path) -> None:
+    (here / "big.bin").write_bytes(bytes(1_000_000))
+    cid = call("upload", "big.bin").line.split("\t")[0]
+    with open("/dev/full", "w") as full:
+        command = [PINUI, "download", cid, "-o", "-"]
+        ran = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == b"pinui: stdout cannot be written: No space left on device.\n"
+
+
 @pytest.fixture
 def slow_service() -> Iterator[str]:
     """A service that asks everybody to wait for half a minute."""
