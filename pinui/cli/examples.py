@@ -43,6 +43,7 @@ EXAMPLES = {
     ),
     "history export": ("pinui history export backup.jsonl",),
     "history import": ("pinui history import backup.jsonl",),
+    "history note": ("pinui history note CID 'the draft that Ann liked'",),
     "history forget": ("pinui history forget --revoked --yes",),
     "profile": (
         "pinui profile add pinata",

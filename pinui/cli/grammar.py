@@ -184,12 +184,12 @@ def _cid(verbs: _Verbs) -> None:
 
 
 def _history(verbs: _Verbs) -> None:
-    verb = verbs.add("history", "list, export, import or forget what was stored here")
+    verb = verbs.add("history", "list, export, import, note or forget what was stored here")
     _add_filters(verb, inherited=False)
     verb.add_argument(
         "--limit", type=_from_zero, metavar="N", help="at most N rows (default: 50 on a terminal, else all)"
     )
-    parts = verb.add_subparsers(dest="part", metavar="export|import|forget", title="also")
+    parts = verb.add_subparsers(dest="part", metavar="export|import|note|forget", title="also")
     inner = _Verbs(parts, verbs.everywhere)
     part = inner.add("history export", "write the history as JSON lines")
     _add_filters(part, inherited=True)
@@ -197,6 +197,9 @@ def _history(verbs: _Verbs) -> None:
     part.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
     part = inner.add("history import", "add rows from JSON lines; what is there already stays")
     part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
+    part = inner.add("history note", "give what has a CID a note of your own, which is shown and found with it")
+    part.add_argument("cid", metavar="CID", help="rows with this CID; - for one a line on stdin")
+    part.add_argument("text", metavar="TEXT", help="the note, for this machine alone; '' takes it away")
     part = inner.add("history forget", "remove rows for good; nothing is unpinned by it")
     part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID; - for one a line on stdin")
     _add_filters(part, inherited=True)

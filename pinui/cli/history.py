@@ -1,4 +1,4 @@
-"""`pinui history`: list, export, import, forget. It loads no event loop: it should feel like `ls`."""
+"""`pinui history`: list, export, import, note, forget. It loads no event loop: it should feel like `ls`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import IO, TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.figures import age, fitted, iso_time, short_cid, size_text
+from pinui.cli.stdin import read_cids, typed_text
+from pinui.workspace.history.pinned import both_versions
 from pinui.workspace.history.store import HistoryFile
 from pinui.workspace.paths import Paths
 from pinui.workspace.rows import Entry, Query
-from pinui.workspace.text import clean_line
+from pinui.workspace.text import clean_line, encodable
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -30,11 +32,15 @@ DIM, STRUCK, PLAIN = "\x1b[2m", "\x1b[9m", "\x1b[0m"
 
 def history(options: Namespace, console: Console) -> int:
     """List the history, or do what the word behind it says."""
+    if options.profile is not None:
+        typed_text(options.profile, "profile")
     with HistoryFile(Paths.find().history) as file:
         if options.part == "export":
             return _export(file, options, console)
         if options.part == "import":
             return _import(file, options, console)
+        if options.part == "note":
+            return _note(file, options, console)
         if options.part == "forget":
             return _forget(file, options, console)
         return _list(file, options, console)
@@ -42,7 +48,7 @@ def history(options: Namespace, console: Console) -> int:
 
 def _query(options: Namespace) -> Query:
     return Query(
-        text=options.filter,
+        text=encodable(options.filter),  # as a name that is no text is kept
         kind=options.kind,
         direction=options.direction,
         profile=options.profile,
@@ -67,7 +73,7 @@ def _list(file: HistoryFile, options: Namespace, console: Console) -> int:
             console.styled(_terminal_line(entry, shutil.get_terminal_size().columns, colours=console.colours))
         else:
             console.out(_plain_line(entry))
-    if not shown:
+    if not shown and limit != 0:
         console.hint("Nothing matches." if query != Query() else "The history is empty.")
     elif limit == shown and options.limit is None and (rest := file.count(query) - shown) > 0:
         console.hint(f"… and {rest:,} more: --limit {shown + rest} shows them, --filter finds them.")
@@ -115,7 +121,7 @@ def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
     path = Path(options.file)
     with ExitStack() as opened:
         if options.file == "-":
-            target: Path | IO[bytes] = sys.stdout.buffer
+            target: Path | IO[bytes] = console.data
         elif path.is_dir():
             raise VerbError(f"{path} is a folder.", hint="Give the name of a file.")
         elif path.exists() and not path.is_file():  # /dev/null, a named pipe: nothing to replace by a file
@@ -157,15 +163,24 @@ def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
     return 1 if report.bad else 0
 
 
+def _note(file: HistoryFile, options: Namespace, console: Console) -> int:
+    note = typed_text(options.text, "note")
+    count = sum(file.set_note(cid, options.profile, note) for cid in read_cids([options.cid]))
+    if not count:
+        raise VerbError("No row of the history has this CID.")
+    if console.as_json:
+        console.out_json({"noted": count})
+    else:
+        console.say(f"{_rows_text(count)} {'noted' if note else 'without a note now'}.")
+    return 0
+
+
 def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
     query = _query(options)
     if options.all == bool(query != Query() or options.cids):
         raise UsageError("Say which rows to forget.", hint="CIDs, --filter, --kind, --direction, --revoked; or --all.")
     ids = file.ids(query)
     if options.cids:
-        from pinui.cli.stdin import read_cids
-        from pinui.workspace.history.pinned import both_versions
-
         wanted = {spelling for cid in read_cids(options.cids) for spelling in both_versions(cid)}
         ids = [entry.id for entry in file.entries(ids) if entry.cid in wanted]
     if not ids:

@@ -72,7 +72,7 @@ def typed_text(given: str, what: str) -> str:
     try:
         return typed_bytes(given).decode("utf-8")
     except UnicodeDecodeError:
-        raise VerbError(f"The {what} is not UTF-8 text, so nothing was sent.") from None
+        raise VerbError(f"The {what} is not UTF-8 text, so nothing was done.") from None
 
 
 def read_cid(given: str) -> str:

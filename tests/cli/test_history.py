@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from pinui.workspace.history import HistoryFile
 from tests.cli.conftest import Run
-from tests.workspace.rows import START, cid, row
+from tests.workspace.rows import START, cid, other_version, row
 
 
 @pytest.fixture
@@ -74,6 +75,36 @@ def test_bad_lines_of_an_import_are_named_and_the_rest_is_kept(call: Run) -> Non
     assert "Line 2 was left out: it is not JSON" in ran.err
     assert "1 row added" in ran.err
     assert cids(call("history").out) == [cid(1)]
+
+
+def test_a_time_beyond_all_times_is_refused_with_the_range(call: Run) -> None:
+    line = json.dumps({"cid": cid(1), "timestamp": 2**60, "size": 1})
+    ran = call("history", "import", "-", stdin=line)
+    assert "“timestamp” should be a whole number from 0 to " in ran.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="arguments are text there")
+def test_words_that_are_no_text_find_names_that_are_none_and_no_profile(run: Run) -> None:
+    assert run("store", "1", "--name", os.fsdecode(b"\xff\xfeabc")).code == 0
+    assert len(run("history", "--filter", os.fsdecode(b"\xff\xfeabc")).out.splitlines()) == 1
+    assert run("history", "--filter", os.fsdecode(b"\xffxyz")).out == ""
+    for verb in (["history"], ["history", "import", "-"]):
+        ran = run("--profile", os.fsdecode(b"\xff"), *verb)
+        assert (ran.code, ran.err) == (1, "pinui: The profile is not UTF-8 text, so nothing was done.\n")
+
+
+def test_a_name_that_is_empty_is_none(call: Run) -> None:
+    assert "name" not in json.loads(call("store", "1", "--name", "", "--json").line)
+
+
+def test_a_note_is_shown_found_and_taken_away(call: Run, filled: Path) -> None:
+    assert call("history", "note", other_version(cid(2)), "for the fair").err == "1 row noted.\n"
+    assert call("history", "--filter", "the fair").line.endswith("\tfor the fair")
+    assert call("history", "note", cid(2), "", "--json").line == '{"noted": 1}'
+    assert call("history", "--filter", "the fair").out == ""
+    for arguments in ([cid(9), "nobody's"], [cid(2), "elsewhere", "--profile", "work"]):
+        ran = call("history", "note", *arguments)
+        assert (ran.code, ran.err) == (1, "pinui: No row of the history has this CID.\n")
 
 
 def test_forgetting_needs_a_choice_and_a_yes(call: Run, filled: Path) -> None:

@@ -273,16 +273,15 @@ async def test_an_error_in_the_file_reaches_the_caller_as_a_sentence(path: Path)
     await history.aclose()
 
 
-async def test_changes_are_told_and_names_notes_and_filing_are_kept(path: Path) -> None:
+async def test_changes_are_told_and_names_and_filing_are_kept(path: Path) -> None:
     told: list[int] = []
     history = History(path, changed=lambda: told.append(1))
     entry = await history.add(row(kind="message", direction="received", excerpt="hello"), None)
     await history.rename(entry.id, "greeting")
-    await history.annotate(entry.id, "from the fair")
     await history.file_under(entry.id, "alice")
-    assert len(told) == 4
+    assert len(told) == 3
     (changed,) = await history.entries([entry.id])
-    assert (changed.name, changed.note, changed.recipient) == ("greeting", "from the fair", "alice")
+    assert (changed.name, changed.recipient) == ("greeting", "alice")
     assert await history.received(entry.cid, "local") == changed
     assert await history.latest(entry.cid) == changed
     assert [one.name for one in await history.recipients("local")] == ["alice"]

@@ -118,10 +118,6 @@ class History:
         """Give a row a name; None takes it away."""
         await self._write(lambda file: file.set_text(entry_id, "name", name))
 
-    async def annotate(self, entry_id: int, note: str | None) -> None:
-        """Give a row a note; None takes it away."""
-        await self._write(lambda file: file.set_text(entry_id, "note", note))
-
     async def file_under(self, entry_id: int, recipient: str | None) -> None:
         """File a received message under a name; None puts it back."""
         await self._write(lambda file: file.set_text(entry_id, "recipient", recipient))

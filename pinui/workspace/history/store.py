@@ -190,12 +190,18 @@ class HistoryFile:
         return first if found is None else found + 1
 
     def set_text(self, entry_id: int, column: str, text: str | None) -> None:
-        """Set a row's name, note or recipient."""
-        if column not in ("name", "note", "recipient"):
+        """Set a row's name or recipient."""
+        if column not in ("name", "recipient"):
             raise ValueError(column)
         with explained(self.path), writing(self.connection):
-            sql = f"UPDATE entries SET {column} = ? WHERE id = ?"  # noqa: S608 – one of three names
+            sql = f"UPDATE entries SET {column} = ? WHERE id = ?"  # noqa: S608 – one of two names
             self.connection.execute(sql, (storable(text) or None, entry_id))
+
+    def set_note(self, cid: str, profile: str | None, note: str) -> int:
+        """Give every row of a CID a note, in one profile or in all; an empty one takes it away. Returns how many."""
+        with explained(self.path), writing(self.connection):
+            sql = "UPDATE entries SET note = ? WHERE cid IN (?, ?) AND profile = coalesce(?, profile)"
+            return self.connection.execute(sql, (storable(note) or None, *both_versions(cid), profile)).rowcount
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note what reading it back has shown, on every row of the CID."""
