@@ -276,7 +276,8 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, _, place = str(error).partition(" (at ")
-        raise _broken(path, f"{place.rstrip(')') or 'somewhere'}: {reason[:1].lower()}{reason[1:]}") from None
+        place = place.rstrip(")").replace("end of document", f"line {text.rstrip().count(chr(10)) + 1}, its end")
+        raise _broken(path, f"{place or 'somewhere'}: {reason[:1].lower()}{reason[1:]}") from None
 
 
 def _broken(path: Path, what: str) -> ConfigError:

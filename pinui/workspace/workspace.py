@@ -290,7 +290,7 @@ class Workspace(Session):
             record.size,
             kind,
             "sent",
-            name=name,
+            name=name or None,
             recipient=recipient,
             excerpt=excerpt,
             verification=record.verification,

@@ -89,6 +89,8 @@ def test_a_history_fits_the_terminal_with_cids_cut_in_the_middle(own_home: Path,
     assert all(len(line) <= 100 for line in lines)
     assert "…" in lines[0]
     assert "10 more" in lines[-1]
+    none = terminal("history", "--limit", "0")
+    assert (none.end(), none.text) == (0, ""), "it is not empty"
 
 
 @pytest.mark.parametrize("verb", ["history", "receive", "retrieve", "download"])

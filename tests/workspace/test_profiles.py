@@ -80,6 +80,7 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(config: Path, tmp_path: Path) -
     ("text", "line", "reason"),
     [
         ("a = 1\nb = = 2\n", 2, "invalid value"),
+        ("a = 1\nb = [\n\n", 2, "invalid value"),
         ("profile = 3\n", 1, "a name in quotes"),
         ("\nprofile = 'nobody'\n", 2, "not among the profiles"),
         ("profiles = 3\n", 1, "should be a table"),

@@ -127,7 +127,7 @@ def _profile(fields: dict[str, Any]) -> str | None:
 def _number(fields: dict[str, Any], key: str, largest: int) -> int:
     value = fields.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
-        raise BadLine(f"“{key}” should be a whole number, zero or more")
+        raise BadLine(f"“{key}” should be a whole number from 0 to {largest}")
     return value
 
 
