@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import subprocess
 import sys
 import threading
@@ -116,6 +117,9 @@ class Frozen(FakeOSStore):
         self.thaw.wait(60)
         return "late"
 
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.thaw.wait(60)
+
 
 async def test_a_keyring_that_does_not_answer_is_given_up_on_and_not_asked_again_meanwhile(
     paths: Paths, monkeypatch: pytest.MonkeyPatch
@@ -135,6 +139,25 @@ async def test_a_keyring_that_does_not_answer_is_given_up_on_and_not_asked_again
     threads[0].join(60)
     monkeypatch.setattr(impatient, "_read_seconds", 60)  # from here on it answers: how soon is the machine's matter
     assert (await credentials.read("work")).secret == "late"
+
+
+@pytest.mark.parametrize("act", ["save", "delete"])
+async def test_a_write_has_a_longer_limit_than_a_read_and_is_given_up_on_too(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    limits = inspect.signature(OSKeyring).parameters
+    assert (limits["read_seconds"].default, limits["write_seconds"].default) == (3, 60)
+    store = Frozen()
+    use_store(monkeypatch, store)
+    credentials = Credentials(paths, keyring=OSKeyring(read_seconds=600, write_seconds=0.2))
+    if act == "save":
+        saved = await credentials.save("work", Secret("t"))
+        assert (saved.origin, saved.secret) == ("session", "t")
+        assert "did not answer" in (saved.trouble or "")
+    else:
+        with pytest.raises(KeyringTrouble, match="did not answer"):
+            await credentials.delete("work")
+    store.thaw.set()
 
 
 async def test_questions_at_the_same_time_wait_for_each_other(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
