@@ -80,6 +80,7 @@ class PinningApi:
         upload = MultipartUpload(self._store, boundary)
         try:
             await pump(request, self._workers, upload)
+            await self._workers.exhaust(upload.settle())
             pin, duplicate = await self._workers.run(upload.finish)
         finally:
             await self._workers.run(upload.discard)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.exporter import read_file
 from pinui.ipfs.folders import FolderBuilder
-from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile, NewBlock
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, NewBlock
 from pinui.ipfs.multihash import Bytes
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
@@ -39,7 +39,9 @@ quiet.propagate = False
 def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]:
     """Pin a JSON document, which is stored as this text."""
     with store.draft(options.cid_version) as draft:
-        file = _import(draft, PROFILES[options.cid_version], [text.encode()])
+        importer = Importer(PROFILES[options.cid_version])
+        draft.add(importer.feed(text.encode()))
+        file = _finish_file(draft, importer)
         pin = NewPin(file.cid, file.tree_size, 1, options.name, options.keyvalues, "application/json")
         return store.commit(draft, pin)
 
@@ -53,10 +55,7 @@ class _File:
     tree_size: int
 
 
-def _import(draft: DraftCar, profile: ImportProfile, content: Iterable[Bytes], path: str = "") -> _File:
-    importer = Importer(profile)
-    for piece in content:
-        draft.add(importer.feed(piece))
+def _finish_file(draft: DraftCar, importer: Importer, path: str = "") -> _File:
     blocks, cid, size = importer.finish()
     draft.add(blocks)
     return _File(path, cid, size)
@@ -80,6 +79,7 @@ class MultipartUpload:
         self._fields: dict[str, str] = {}
         self._files: list[_File] = []
         self._draft: DraftCar | None = None
+        self._spooled: DraftCar | None = None
         self._importer: Importer | None = None
         self._ready: list[NewBlock] = []
         self._mime_type: str | None = None
@@ -114,27 +114,44 @@ class MultipartUpload:
         blocks, self._ready = self._ready, []
         return lambda: self._target().add(blocks) if blocks else None
 
-    def finish(self) -> tuple[Pin, bool]:
-        """The body is whole: make it a pin."""
+    def settle(self) -> Iterator[Bytes]:
+        """The body is whole. If its options came behind the files and ask for the other version of CIDs, everything
+        is written once more: piece by piece, so that this can be given up. `finish` does what is left of it."""
         self.feed_all(())()
         if not self._ended:
             raise ApiError(400, INVALID)
-        options = options_field(self._fields)
+        version = options_field(self._fields).cid_version
         if not self._files or self._draft is None:
             raise ApiError(400, "No file was provided for pinning.")
-        if options.cid_version != self._draft.cid_version:
-            self._import_again(options.cid_version)
+        if version == self._draft.cid_version:
+            return
+        spooled = self._spooled = self._draft
+        draft = self._draft = self._store.draft(version)
+        for number, file in enumerate(self._files):
+            importer = Importer(PROFILES[version])
+            for piece in read_file(file.cid, spooled.read):
+                draft.add(importer.feed(piece))
+                yield piece
+            self._files[number] = _finish_file(draft, importer, file.path)
+        spooled.discard()
+
+    def finish(self) -> tuple[Pin, bool]:
+        """The body is whole: make it a pin."""
+        for _ in self.settle():
+            pass
+        options = options_field(self._fields)
         try:
             pin = self._single(options) if len(self._files) == 1 and "/" not in self._files[0].path else None
             pin = pin or self._folder(options)
         except ContentAddressError as error:
             raise ApiError(400, f"The folder can't be pinned: {error}.") from error
-        return self._store.commit(self._draft, pin)
+        return self._store.commit(self._target(), pin)
 
     def discard(self) -> None:
         """Leave nothing behind but the pin, if there is one."""
-        if self._draft is not None:
-            self._draft.discard()
+        for draft in (self._draft, self._spooled):
+            if draft is not None:
+                draft.discard()
 
     def _single(self, options: Options) -> NewPin:
         file = self._files[0]
@@ -152,16 +169,6 @@ class MultipartUpload:
         self._target().add(blocks)
         name = options.name or roots.pop() or None
         return NewPin(cid, size, len(self._files), name, options.keyvalues, "directory")
-
-    def _import_again(self, cid_version: int) -> None:
-        """The options came behind the files: read what was spooled and write it as they ask."""
-        spooled, self._draft = self._target(), None
-        with spooled:
-            draft = self._draft = self._store.draft(cid_version)
-            self._files = [
-                _import(draft, PROFILES[cid_version], read_file(file.cid, spooled.read), file.path)
-                for file in self._files
-            ]
 
     def _target(self) -> DraftCar:
         if self._draft is None:

@@ -27,15 +27,22 @@ class Workers:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="pinui-node-worker")
 
     async def run(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call in a thread. If the caller is cancelled, the call still ends before this returns."""
+        """Call in a thread. If the caller is cancelled, even twice, the call still ends before this returns."""
         future = asyncio.get_running_loop().run_in_executor(self._pool, lambda: call(*args, **kwargs))
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             # What the thread uses (a draft, a file) is about to be closed: not under its hands.
-            with suppress(Exception):
-                await future
+            while not future.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([future])
             raise
+
+    async def exhaust(self, pieces: Iterator[Bytes]) -> None:
+        """Go through all pieces, about a megabyte a call: between two, the caller can be cancelled."""
+        more = True
+        while more:
+            _, more = await self.run(_batch, pieces)
 
     async def ahead(self, pieces: Iterator[Bytes]) -> AsyncGenerator[list[Bytes]]:
         """The pieces in batches of about a megabyte, the next read from disk while this one is sent."""

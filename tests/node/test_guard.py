@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -176,6 +178,35 @@ def test_the_node_ends_at_once_mid_transfer(node: Node, api: httpx.Client) -> No
     assert not list((node.data_dir / "drafts").iterdir())
     reading.close()
     writing.close()
+
+
+def test_the_node_ends_at_once_while_it_reads_an_upload_again(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options behind the file ask for another CID version: all of it is imported once more, which takes its time."""
+    under_way = threading.Event()
+
+    def slowly(*_: object) -> Iterator[bytes]:
+        began = time.monotonic()
+        while time.monotonic() - began < 60:
+            under_way.set()
+            yield bytes(262144)
+
+    monkeypatch.setattr("pinui.node.uploads.read_file", slowly)
+    body = (
+        b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\ncontent\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="pinataOptions"\r\n\r\n{"cidVersion": 1}\r\n--b--\r\n'
+    )
+    head = (
+        f"POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", node.port), timeout=60) as connection:
+        connection.sendall(head.encode() + body)
+        assert under_way.wait(60)
+        began = time.monotonic()
+        node.stop()
+        assert time.monotonic() - began < PROMPTLY
+    assert not list((node.data_dir / "drafts").iterdir())
+    assert not list((node.data_dir / "pins").iterdir())
 
 
 def test_an_upload_without_the_token_is_refused_before_it_is_sent(node: Node) -> None:
