@@ -125,11 +125,12 @@ class CarVerifier:
     """Feed the bytes of a CAR, take what they prove. On a `ContentAddressError` throw away what came so far.
 
     `path` is what was asked for below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
-    only its listing. `repeats=False` is for a server that sends a block only the first time (`dups=n`): up to
-    `REMEMBERED` bytes are then kept.
+    only its listing. `repeats=False` is for a server that may send a block only the first time, as all do that don't
+    say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with what keeping it costs.
     """
 
     REMEMBERED = 16 * 1024 * 1024
+    KEEPING = 256
 
     def __init__(self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True) -> None:
         self._reader = CarReader()
@@ -205,8 +206,9 @@ class CarVerifier:
                 return
 
     def _remember(self, block: Block) -> None:
-        if len(block.data) <= self._room:
-            self._room -= len(block.data)
+        cost = len(block.data) + self.KEEPING
+        if cost <= self._room:
+            self._room -= cost
             self._seen[_key(block.cid)] = bytes(block.data)
 
     def _use(self, want: _Want, data: Bytes) -> Iterator[Event]:

@@ -12,7 +12,8 @@ ranges, names, http: continuing downloads, safe file names, requests and replies
 With I/O:
 sources        what is uploaded; multipart: its body; prediction: the CID that it must get
 sinks          where downloads go; folders: whole directories; checking: sinks that verify what passes through
-reading        gateways in order, each answer checked against its CID; gateways: what each of them can do
+reading        gateways in order, each answer checked against its CID; asking: one gateway at a time;
+               gateways: what each of them can do
 transport      performs requests: limits, redirects, retries; engine: the one module that knows httpx;
                connections: proxies, names and sockets
 """

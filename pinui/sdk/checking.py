@@ -14,6 +14,7 @@ from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, Folder
 from pinui.sdk.errors import ContentError, IntegrityError
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Head, Sink
+from pinui.sdk.names import media_type_of
 
 __all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
 
@@ -53,12 +54,12 @@ class CheckingSink:
         self._batched = 0
         self._size = 0
         self._hashing: asyncio.Future[None] | None = None
-        self.looks_like_a_listing = False
+        self._is_listing = False
 
     @property
     def full(self) -> bool:
         # A generated listing of a folder is no content: what was asked for has to be read in another way.
-        return self._inner.full or self.looks_like_a_listing
+        return self._inner.full or self._is_listing
 
     def resume_from(self) -> tuple[int, str] | None:
         return self._inner.resume_from()
@@ -69,7 +70,7 @@ class CheckingSink:
             self._check = ContentCheck(self._cid)
             self._batch.clear()
             self._batched = self._size = 0
-        self.looks_like_a_listing = "DirIndex" in head.headers.get("etag", "")
+        self._is_listing = head.is_listing
         await self._inner.begin(head, offset)
 
     async def write(self, chunk: bytes) -> None:
@@ -130,25 +131,29 @@ class CarSink:
         inner: ReadSink | None,
         folder: FolderWriter | None,
         *,
+        told: Head | None = None,
         deep: bool = True,
     ) -> None:
-        self._root = root
+        self.root = root
         self._path = path
         self._inner = inner
         self._folder = folder
         self._deep = deep
-        self._head = Head(200, {}, "")
-        self._verifier = self._new_verifier("")
+        self._verifier = CarVerifier(root, path, deep=deep)
         self._batch: list[bytes] = []
         self._batched = 0
+        self._is_file = False
         self.is_folder = False
         self.has_touched_the_content = False
         """Whether what the inner sink held before is gone."""
         self.listing: list[FolderEntry] = []
+        self.content = Head(200, _about(told, path), "")
+        """The head that the content itself would have: `told` is what a plain answer said of it."""
 
     @property
     def full(self) -> bool:
-        return False
+        # Who wants a listing has no use for a file.
+        return self._is_file and not self._deep
 
     def resume_from(self) -> None:
         return None
@@ -156,25 +161,27 @@ class CarSink:
     async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
         if head.media_type != self.MEDIA_TYPE:
             raise NotTrustless
-        await self._restart(head)
+        await self._restart(repeats="dups=y" in head.headers.get("content-type", ""))
 
     async def write(self, chunk: bytes) -> None:
         self._batch.append(chunk)
         self._batched += len(chunk)
-        if self._batched >= BATCH:
+        if self._batched >= BATCH or not self._deep:
             await self._check_batch()
 
     async def finish(self) -> None:
         """Say that the archive is over; what is missing is an error."""
         await self._check_batch()
+        if self.full:
+            return
         await self._hand_on(await self._checked(CarVerifier.finish))
 
     # For gateways that give single blocks only.
 
-    async def begin_blocks(self, head: Head) -> None:
+    async def begin_blocks(self) -> None:
         """Blocks follow one by one, as `wanted` asks for them."""
-        await self._restart(head)
-        list(self._verifier.feed(encode_header([self._root])))
+        await self._restart(repeats=False)
+        list(self._verifier.feed(encode_header([self.root])))
 
     @property
     def wanted(self) -> Cid | None:
@@ -185,20 +192,16 @@ class CarSink:
         """The block that was wanted."""
         await self._hand_on(await self._checked(lambda verifier: verifier.feed_block(data)))
 
-    async def _restart(self, head: Head) -> None:
-        self._head = head
-        self._verifier = self._new_verifier(head.headers.get("content-type", ""))
+    async def _restart(self, *, repeats: bool) -> None:
+        self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats)
         self._batch, self._batched = [], 0
-        self.is_folder = False
+        self._is_file = self.is_folder = False
         self.listing.clear()
         self.has_touched_the_content = True
         if self._inner is not None:
             self._inner.restart()
         if self._folder is not None:
             await asyncio.to_thread(self._folder.restart)
-
-    def _new_verifier(self, content_type: str) -> CarVerifier:
-        return CarVerifier(self._root, self._path, deep=self._deep, repeats="dups=n" not in content_type)
 
     async def _check_batch(self) -> None:
         batch = self._batch
@@ -221,8 +224,11 @@ class CarSink:
             return
         for number, event in enumerate(events):
             match event:
-                case FileStart(path=(), size=size) if self._inner is not None:
-                    await self._inner.begin(Head(200, {**self._head.headers, "content-length": str(size)}, ""), 0)
+                case FileStart(path=(), size=size):
+                    self._is_file = True
+                    if self._inner is not None:
+                        headers = {**self.content.headers, "content-length": str(size)}
+                        await self._inner.begin(Head(200, headers, ""), 0)
                 case FileBytes(data=data) if self._inner is not None:
                     await self._inner.write(bytes(data))
                 case FolderStart():
@@ -238,6 +244,13 @@ class CarSink:
                     raise ContentError("This is a symbolic link, not a file")
                 case _:
                     pass
+
+
+def _about(told: Head | None, path: tuple[str, ...]) -> dict[str, str]:
+    """Type and name of some content: as a plain answer told them, or as its own name lets guess."""
+    if told is not None:
+        return {name: told.headers[name] for name in ("content-type", "content-disposition") if name in told.headers}
+    return {"content-type": media_type_of(path[-1])} if path else {}
 
 
 FOLDER_HINT = "Download it to a path, or name a file in it: CID/name."

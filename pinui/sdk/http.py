@@ -81,6 +81,11 @@ class Head:
         """The content type without its parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether a gateway made this page itself, to show a folder in a browser: gateways mark those in the ETag."""
+        return "DirIndex" in self.headers.get("etag", "")
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:

@@ -1,13 +1,14 @@
-"""File names that came from elsewhere, made safe to create here."""
+"""File names: what they tell, and those that came from elsewhere made safe to create here."""
 
 from __future__ import annotations
 
+import mimetypes
 import re
 from urllib.parse import unquote
 
 from pinui.sdk.http import Head
 
-__all__ = ["name_of_reply", "safe_name"]
+__all__ = ["media_type_of", "name_of_reply", "safe_name"]
 
 # Longest name that common file systems take, less room for a suffix of ours.
 LONGEST = 200
@@ -15,6 +16,11 @@ UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066
 EXTENDED_NAME = re.compile(r"(?:^|[;\s])filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 PLAIN_NAME = re.compile(r'(?:^|[;\s])filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))', re.IGNORECASE | re.DOTALL)
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+def media_type_of(name: str) -> str:
+    """What a file of that name most likely is."""
+    return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
 
 
 def safe_name(name: str, fallback: str) -> str:

@@ -25,7 +25,7 @@ from pinui.sdk.multipart import Multipart
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.prediction import PinnedCid, UploadPrediction, predict_text, profile_for
 from pinui.sdk.ranges import whole_size
-from pinui.sdk.reading import GatewayReader, is_listing
+from pinui.sdk.reading import GatewayReader
 from pinui.sdk.secret import Secret
 from pinui.sdk.sinks import FileSink, MemorySink, PipeSink
 from pinui.sdk.sources import Uploadable, look_at
@@ -243,7 +243,7 @@ class PinProvider:
                 raise
             return Peek(b"", "", 0)  # of nothing there is no first byte
         peek = Peek(sink.data, head.headers.get("content-type", ""), whole_size(head))
-        if not is_listing(head) and (not peek.truncated or head.media_type != "text/html"):
+        if not head.is_listing and (not peek.truncated or head.media_type != "text/html"):
             return peek
         # A listing that a gateway made for a browser, or a page that could be one: ask for the folder itself.
         listing = await self._reader.list_folder(address)

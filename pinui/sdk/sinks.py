@@ -225,16 +225,9 @@ class FileSink:
                 self._open(head, offset)
 
     def _open(self, head: Head, offset: int) -> None:
+        if offset == 0:
+            self._final = self._place_for(head)
         if self._file is None:
-            name = name_of_reply(head, self._fallback_name)
-            self._final = self._to / name if self._to.is_dir() else self._to
-            if self._final != self._to and name != self._fallback_name and self._final.exists():
-                # The gateway chose this name. It may not choose to overwrite something.
-                raise FileExistsError(errno.EEXIST, "a file of that name is there already", str(self._final))
-            if not self._final.parent.is_dir():
-                raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(self._final.parent))
-            if self._final.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(self._final))
             temporary = temporary_beside(self._final)
             # The user's umask applies.
             descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -243,6 +236,18 @@ class FileSink:
         if offset == 0:
             self._file.seek(0)
             self._file.truncate()
+
+    def _place_for(self, head: Head) -> Path:
+        name = name_of_reply(head, self._fallback_name)
+        final = self._to / name if self._to.is_dir() else self._to
+        if final != self._to and name != self._fallback_name and final.exists():
+            # The gateway chose this name. It may not choose to overwrite something.
+            raise FileExistsError(errno.EEXIST, "a file of that name is there already", str(final))
+        if not final.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(final.parent))
+        if final.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(final))
+        return final
 
     def _flush(self) -> None:
         with self._lock:

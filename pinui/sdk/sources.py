@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import io
-import mimetypes
 import os
 import stat
 import tempfile
@@ -18,6 +17,7 @@ from typing import BinaryIO, Self, cast
 
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob
+from pinui.sdk.names import media_type_of
 
 __all__ = ["PIECE", "Part", "UploadSource", "Uploadable", "look_at", "open_source"]
 
@@ -109,7 +109,7 @@ def _last_part(name: object) -> str:
 
 
 def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
-    part = Part(name, len(data), media_type or _media_type(name), lambda: io.BytesIO(data), lambda _file: True)
+    part = Part(name, len(data), media_type or media_type_of(name), lambda: io.BytesIO(data), lambda _file: True)
     return UploadSource((part,), name, len(data))
 
 
@@ -132,7 +132,7 @@ def _from_path(path: Path, name: str) -> Part:
         except OSError:
             return False
 
-    return Part(name, seen.st_size, _media_type(path.name), lambda: path.open("rb"), unchanged)
+    return Part(name, seen.st_size, media_type_of(path.name), lambda: path.open("rb"), unchanged)
 
 
 def _from_folder(folder: Path) -> UploadSource:
@@ -173,7 +173,7 @@ def _from_open_file(file: BinaryIO) -> UploadSource:
         file.seek(start)
         return cast(BinaryIO, _Borrowed(file))
 
-    part = Part(label, size, _media_type(label), rewound, lambda _file: _identity_of_open(file) == seen)
+    part = Part(label, size, media_type_of(label), rewound, lambda _file: _identity_of_open(file) == seen)
     return UploadSource((part,), label, size)
 
 
@@ -188,7 +188,7 @@ def _spooled(file: BinaryIO, label: str) -> UploadSource:
         spool.seek(0)
         return cast(BinaryIO, _Borrowed(spool))
 
-    part = Part(label, size, _media_type(label), rewound, lambda _file: True)
+    part = Part(label, size, media_type_of(label), rewound, lambda _file: True)
     return UploadSource((part,), label, size, close=spool.close)
 
 
@@ -219,7 +219,3 @@ def _identity_of_open(file: BinaryIO) -> tuple[int, int, int, int] | None:
     with suppress(OSError, AttributeError, io.UnsupportedOperation):
         return _identity(os.fstat(file.fileno()))
     return None
-
-
-def _media_type(name: str) -> str:
-    return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 
 from pinui import Client, ClientConfig, PinProvider
 from pinui.sdk.transport import Clock
+from tests.servers import Handler, serve
 
 TOKEN = "canary-token-0123456789"
 
@@ -83,3 +84,19 @@ async def make_client(clock: FakeClock) -> AsyncGenerator[MakeClient]:
             return client
 
         yield make
+
+
+Setup = Callable[..., Awaitable[Client]]
+
+
+@pytest.fixture
+async def reading(make_client: MakeClient) -> AsyncGenerator[Setup]:
+    """`await reading(gateway, …, **settings)`: a client whose gateways these are, asked in this order."""
+    async with AsyncExitStack() as stack:
+
+        async def setup(*gateways: Handler, **settings: Any) -> Client:
+            urls = [(await stack.enter_async_context(serve(gateway)))[0] for gateway in gateways]
+            further = tuple(f"{url}/ipfs" for url in urls[1:])
+            return make_client(urls[0], **{"verify": "try", "gateways": further, **settings})
+
+        yield setup

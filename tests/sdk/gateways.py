@@ -13,6 +13,7 @@ from pinui.ipfs.exporter import walk_blocks
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import Importer, ImportProfile
 
+EMPTY = Cid.parse("bafkqaaa")
 Change = Callable[[bytes], bytes]
 
 
@@ -75,6 +76,7 @@ class FakeGateway:
     car: Change | None = None
     raw: Change | None = None
     status: int = 200
+    car_type: str = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
     asked: list[str] = field(default_factory=list[str])
 
     async def __call__(self, request: web.Request) -> web.Response:
@@ -83,8 +85,11 @@ class FakeGateway:
         if self.status != 200:
             return web.Response(status=self.status, text="not today")
         cid = Cid.parse(request.path.split("/")[2])
+        if form == "raw" and cid == EMPTY:
+            gives_blocks = self.car is not None or self.raw is not None
+            return web.Response(content_type="application/vnd.ipld.raw" if gives_blocks else "text/plain")
         if form == "car" and self.car is not None:
-            return web.Response(body=self.car(self.content.car()), content_type="application/vnd.ipld.car")
+            return web.Response(body=self.car(self.content.car()), headers={"Content-Type": self.car_type})
         if form == "raw" and self.raw is not None:
             block = self.content.blocks.get(cid.multihash)
             if block is None:

@@ -8,9 +8,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from pinui.ipfs.verifier import CarVerifier
 from pinui.sdk.checking import CarSink
 from pinui.sdk.http import Head
 from pinui.sdk.sinks import FileSink, MemorySink
-from tests.sdk.conftest import FakeClock, MakeClient, some_turns
+from tests.sdk.conftest import FakeClock, MakeClient, Setup, some_turns
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.servers import serve
 
@@ -46,22 +44,6 @@ async def read_all(client: Client, cid: str, folder: Path, verdicts: Verdicts) -
     assert path.read_bytes() == blob.data
     path.unlink()
     return blob.data
-
-
-Setup = Callable[..., Awaitable[Client]]
-
-
-@pytest.fixture
-async def reading(make_client: MakeClient):  # type: ignore[no-untyped-def]
-    """`await reading(gateway, …, **settings)`: a client whose gateways these are, asked in this order."""
-    async with AsyncExitStack() as stack:
-
-        async def setup(*gateways: FakeGateway, **settings: Any) -> Client:
-            urls = [(await stack.enter_async_context(serve(gateway)))[0] for gateway in gateways]
-            further = tuple(f"{url}/ipfs" for url in urls[1:])
-            return make_client(urls[0], **{"verify": "try", "gateways": further, **settings})
-
-        yield setup
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)

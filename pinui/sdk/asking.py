@@ -1,0 +1,136 @@
+"""Asking one gateway: for content as it is, for an archive, or for single blocks; and finding out what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from pinui.ipfs.cid import IDENTITY
+from pinui.ipfs.limits import MAX_BLOCK
+from pinui.sdk import wire
+from pinui.sdk.address import Address
+from pinui.sdk.checking import CarSink, NotTrustless
+from pinui.sdk.errors import NetworkError, ProviderError
+from pinui.sdk.gateways import Gateway
+from pinui.sdk.http import Head, Rejection, Request, Sink
+from pinui.sdk.sinks import MemorySink
+from pinui.sdk.transport import Clock, Transport
+
+__all__ = ["Asker"]
+
+CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
+RAW_TYPE = "application/vnd.ipld.raw"
+# The empty file, whose CID carries it: every gateway can give it.
+PROBE = Address("bafkqaaa")
+# How a gateway refuses a format that it doesn't know.
+UNKNOWN_FORMAT = (400, 406, 415, 501)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Puts questions to gateways. `retry` is for the last one: before, the next one is asked at once."""
+
+    transport: Transport
+    clock: Clock
+
+    async def get(
+        self,
+        gateway: Gateway,
+        url: str,
+        sink: Sink,
+        *,
+        transfer: bool = False,
+        accept: str | None = None,
+        range_end: int | None = None,
+        retry: bool,
+    ) -> Head:
+        """The head of a good answer, whose body went to the sink; anything else is an error."""
+        headers = {} if accept is None else {"Accept": accept}
+        if range_end is not None:
+            headers["Range"] = f"bytes=0-{max(range_end, 1) - 1}"
+        request = Request("GET", url, headers, credential=gateway.key, transfer=transfer)
+        outcome = await self.transport.perform(request, sink, retries=None if retry else 0)
+        if isinstance(outcome.result, Head):
+            return outcome.result
+        if isinstance(outcome.result, Rejection):
+            raise wire.provider_error(outcome.result, now=self.clock.now(), gateway=True)
+        raise wire.network_error(outcome.result)
+
+    async def read_car(
+        self,
+        gateway: Gateway,
+        address: Address,
+        sink: CarSink,
+        *,
+        scope: str = "",
+        transfer: bool = False,
+        retry: bool,
+    ) -> bool:
+        """Whether the gateway gives archives, and gave this one."""
+        if not gateway.gives.cars:
+            return False
+        url = f"{address.url(gateway.url)}?format=car{scope}"
+        reply = self.get(gateway, url, sink, transfer=transfer, accept=CAR_ACCEPT, retry=retry)
+        if not await self._is_supported(gateway, reply):
+            return False
+        await sink.finish()
+        return True
+
+    async def read_blocks(self, gateway: Gateway, sink: CarSink, *, retry: bool) -> bool:
+        """Whether the gateway gives single blocks, and gave all of these."""
+        if not gateway.gives.blocks:
+            return False
+        has_begun = False
+        while (cid := sink.wanted if has_begun else sink.root) is not None:
+            block = cid.digest
+            if cid.hash_code != IDENTITY:
+                memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
+                url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
+                if not await self._is_supported(gateway, self.get(gateway, url, memory, accept=RAW_TYPE, retry=retry)):
+                    return False
+                block = memory.data
+            if not has_begun:
+                await sink.begin_blocks()
+                has_begun = True
+            await sink.write_block(block)
+        await sink.finish()
+        return True
+
+    async def _is_supported(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
+        """Whether the reply is what was asked for, and not one of a gateway that doesn't speak of blocks."""
+        try:
+            await reply
+        except NotTrustless:
+            pass
+        except ProviderError as error:
+            if error.status not in UNKNOWN_FORMAT:
+                raise
+        else:
+            return True
+        await self._find_out(gateway)
+        return False
+
+    async def _find_out(self, gateway: Gateway) -> None:
+        """Remember what the gateway can't do, if it gives the empty file: a login page in between would not."""
+        sink = MemorySink(1, cut=True)
+        url = f"{PROBE.url(gateway.url)}?format=raw"
+        gives_blocks = False
+        try:
+            head = await self.get(gateway, url, sink, accept=RAW_TYPE, retry=False)
+            if sink.data:
+                return
+            gives_blocks = head.media_type == RAW_TYPE
+        except NetworkError:
+            return
+        except ProviderError as error:
+            if error.status not in UNKNOWN_FORMAT:
+                return
+        gateway.gives.cars = False
+        gateway.gives.blocks = gives_blocks
+
+
+class _BlockSink(MemorySink):
+    async def begin(self, head: Head, offset: int) -> None:
+        if head.media_type != RAW_TYPE:
+            raise NotTrustless
+        await super().begin(head, offset)
