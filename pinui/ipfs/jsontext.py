@@ -104,7 +104,7 @@ def parse(text: str | bytes) -> Any:
     except UnicodeDecodeError as error:
         raise NotJSON(f"byte {error.start} is not UTF-8 text") from None
     except json.JSONDecodeError as error:
-        words = error.msg.removesuffix(" starting at")
+        words = error.msg.removesuffix(" starting at").removesuffix(" at")
         raise NotJSON(f"{words} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise NotJSON("it is nested too deeply") from None

@@ -84,7 +84,7 @@ def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = Tru
         except (ValueError, RecursionError):
             pass
     lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
-    return Shown(lines[:MOST_LINES], width, "text", preview.truncated)
+    return Shown(lines[:MOST_LINES], width, "text", preview.truncated or len(lines) > MOST_LINES)
 
 
 def is_picture(preview: Preview) -> bool:

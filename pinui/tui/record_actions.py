@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pinui.tui.browser import open_page
 from pinui.tui.display import plural, short_cid
@@ -26,9 +28,9 @@ async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = Non
     address = address or entry.cid
     link = await screen.workspace.link(address)
     cid, _, path = address.partition("/")
-    name = path.rpartition("/")[2] or entry.name or title_of(entry)
+    name = unquote(path.rpartition("/")[2]) or entry.name or title_of(entry)
     choices = [
-        Choice("y", "CID and path", f"{short_cid(cid)}/{path}") if path else Choice("y", "CID", address),
+        Choice("y", "CID and path", f"{short_cid(cid)}/{unquote(path)}") if path else Choice("y", "CID", address),
         Choice("u", "ipfs:// URI", f"ipfs://{address}"),
         Choice("g", "gateway URL", link),
         Choice("n", "name", name),
@@ -43,7 +45,7 @@ async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = Non
     if chosen == "j":
         record = await screen.workspace.history.record(entry.id)
         data = None if record is None else record.data
-        texts["j"] = pretty(data)
+        texts["j"] = await asyncio.to_thread(pretty, data)
     screen.pinui.copy(texts[chosen], names[chosen])
 
 

@@ -110,7 +110,7 @@ class Transfer:
     """The error itself."""
     entry: Entry | None = None
     """The row of the history that an upload made."""
-    verification: Verification | None = None
+    verification: str | None = None
     """Whether what was downloaded is what its CID names."""
     started: float | None = None
     ended: float | None = None
@@ -148,7 +148,7 @@ class Transfers:
 
         async def work(service: Service, progress: Progress) -> None:
             entry = await self._operations.upload(path, name=name, on_progress=progress, at=service)
-            transfer.cid, transfer.entry = entry.cid, entry
+            transfer.cid, transfer.entry, transfer.verification = entry.cid, entry, entry.verification
 
         return self._start(transfer, work)
 
@@ -174,8 +174,8 @@ class Transfers:
 
     def retry(self, id: int) -> None:  # noqa: A002
         """Begin one again that failed or was cancelled: with the same profile, as it is now if that one is in use."""
-        transfer = next(transfer for transfer in self.all if transfer.id == id)
-        if transfer.state in ("failed", "cancelled"):
+        transfer = next((transfer for transfer in self.all if transfer.id == id), None)
+        if transfer is not None and transfer.state in ("failed", "cancelled"):
             used = self._operations.service
             if used.profile.name == transfer.profile:
                 self._services[id] = used

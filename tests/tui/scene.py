@@ -183,6 +183,7 @@ def furnish_transfers(app: Pinui) -> None:
             4_800_000,
             4_800_000,
             cid="bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi",
+            verification="verified",
         ),
         Transfer(3, "download", "dataset-v3.parquet", "running", 403 * mega, 1300 * mega, 41 * mega, 22.0),
         Transfer(4, "upload", "fjord-02.jpg", "waiting", 0, 5_100_000),

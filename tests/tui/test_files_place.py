@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from pinui.tui.app import Pinui
 from pinui.tui.local_files import find_paths, place_to_save, text_of_file
@@ -210,6 +211,52 @@ async def test_transfers_are_cancelled_retried_and_cleared(pictures: Path, monke
         await shows(pilot, "1 done")
         await pilot.press("e")
         await shows(pilot, "Nothing is under way.")
+
+
+async def test_a_key_behind_clearing_the_list_finds_what_is_left(
+    pictures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench() as (app, pilot):
+        hold = asyncio.Event()
+
+        async def upload(source: Path, **_options: Any) -> Any:
+            if source.name != "fjord-1.jpg":
+                await hold.wait()
+            raise WorkspaceError("No room.")
+
+        monkeypatch.setattr(app.workspace, "upload", upload)
+        for name in ("fjord-1.jpg", "fjord-2.jpg", "track.gpx"):
+            app.workspace.transfers.upload(pictures / name)
+        await pilot.press("3")
+        await shows(pilot, "1 failed")
+        screen = app.screen
+        assert isinstance(screen, FilesScreen)
+        screen.show_pane("#transfers")
+        await pilot.press("g", "j")
+        for key in "erc":  # at once, as a person types who knows what comes
+            app.post_message(events.Key(key, key))
+        await shows(pilot, "1 cancelled")
+        assert [(one.title, one.state) for one in app.workspace.transfers.all] == [
+            ("fjord-2.jpg", "cancelled"),
+            ("track.gpx", "running"),
+        ]
+        app.workspace.transfers.retry(1000)  # one that is gone
+        hold.set()
+
+
+async def test_a_transfer_says_how_far_it_could_be_checked(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+
+        async def download(_address: str, to: Path, **options: Any) -> Path:
+            options["on_verdict"]("unverifiable")
+            return to
+
+        monkeypatch.setattr(app.workspace, "download", download)
+        app.workspace.transfers.upload(pictures / "fjord-1.jpg")
+        app.workspace.transfers.download("Qm", pictures / "copy.jpg")
+        await pilot.press("3")
+        await shows(pilot, "✓ Qm", "? ", "copy.jpg")
+        assert any("? " in line and line.rstrip(" │").endswith("copy.jpg") for line in text_of(app).splitlines())
 
 
 async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(

@@ -147,6 +147,21 @@ async def test_what_cannot_be_revoked_stays_marked_with_its_reason(monkeypatch: 
         await told(pilot, "Revoked 1 pin. Not revoked: This pin is held by a policy")
         await until(pilot, lambda: pins_of(app).pins.marked == {bad.id})
         assert pins_of(app).pins.failed[bad.id].startswith("This pin is held by a policy")
+        await pilot.press("g")
+        await shows(pilot, "not revoked: This pin is held", '"n": 2')
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24)])
+async def test_the_question_shows_its_buttons_however_many_are_marked(size: tuple[int, int]) -> None:
+    async with workbench(size=size) as (app, pilot):
+        for number in range(10):
+            await app.workspace.store({"document": number})
+        await app.workspace.store({"document": 9})
+        await shows(pilot, "11 pins")
+        await pilot.press("a", "x")
+        await shows(pilot, "Revoke 11 pins", "more", "Cancel", "Revoke 11 (R)")
+        await pilot.press("escape", "a", "g", "x")
+        await shows(pilot, "1 other row of the history", "revoked too", "Cancel", "Revoke (R)")
 
 
 async def test_a_revoked_pin_can_be_forgotten() -> None:

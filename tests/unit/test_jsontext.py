@@ -113,6 +113,7 @@ def test_the_same_list_twice_is_no_circle() -> None:
         ("[" * 100_000, "nested too deeply"),
         ("1" * 5000, "it holds an integer of thousands of digits"),
         ('"', "Unterminated string at line 1, column 1"),
+        ('["a\nb"]', "Invalid control character at line 1, column 4"),
     ],
 )
 def test_a_text_that_is_no_json_is_refused_with_a_sentence(text: str | bytes, reason: str) -> None:

@@ -63,20 +63,28 @@ class Confirm(Dialog[bool]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Lay out the rows."""
+        """The rows are for looking at."""
         if self.rows:
-            view = self.query_one("#rows", LineView)
-            view.can_focus = False
-            view.styles.height = min(MOST_ROWS, len(self.rows)) + 1
-            self.call_after_refresh(self._fill, view)
+            self.query_one("#rows").can_focus = False
 
-    def _fill(self, view: LineView) -> None:
+    def on_resize(self) -> None:
+        """Lay out the rows, as many as there is room for."""
+        if self.rows:
+            self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
+        box, view = self.query_one("#question"), self.query_one("#rows", LineView)
+        # The question, what follows from it and the buttons come first; three lines are the footer and air.
+        others = [child for child in box.children if child is not view]
+        taken = sum(child.outer_size.height + child.styles.margin.height for child in others) + box.gutter.height
+        room = max(0, min(MOST_ROWS, len(self.rows), self.size.height - taken - 3))
+        view.styles.height = room + 1 if room else 0
         width = view.content_width
-        shown = self.rows if len(self.rows) <= MOST_ROWS else self.rows[: MOST_ROWS - 1]
+        shown = self.rows if len(self.rows) <= room else self.rows[: max(0, room - 1)]
         lines: list[Line] = [
             [("  • ", "warning"), (fit(name, width - 16), "text"), (right(fact, 10), "muted")] for name, fact in shown
         ]
-        if len(shown) < len(self.rows):
+        if room and len(shown) < len(self.rows):
             lines.append([(f"    and {len(self.rows) - len(shown):,} more", "muted")])
         view.show_lines(lines)
 

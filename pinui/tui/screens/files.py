@@ -50,7 +50,7 @@ class FilesScreen(PlaceScreen):
                     yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
                     yield say("Save as", "say later")
                     yield DownloadField(placeholder="a file or a folder", id="target")
-                    yield say("✓ checked against the CID before it gets its name", "say later")
+                    yield say("Checked against the CID before it gets its name.", "say later")
             yield TransferList()
 
     def on_mount(self) -> None:
@@ -245,6 +245,7 @@ class FilesScreen(PlaceScreen):
     def action_clear_ended(self) -> None:
         """A tidy list."""
         self.workspace.transfers.clear_ended()
+        self.workspace_changed()  # at once: the next key is meant for what is left
 
     def action_copy(self) -> None:
         """The CID of the transfer."""

@@ -53,8 +53,8 @@ class JsonEditor(TextArea):
         variables = app_of(self).theme_variables
         for match in TOKEN.finditer(line):
             colour = variables.get(JSON_TONES[match.lastgroup or "other"], "")
-            if colour.startswith("#"):
-                text.stylize(colour, *match.span())
+            if colour.startswith(("#", "ansi_")):
+                text.stylize(colour.removeprefix("ansi_"), *match.span())
         return text
 
     async def _on_key(self, event: events.Key) -> None:

@@ -201,5 +201,6 @@ def _walk(top: Row, folded: set[int]) -> Iterator[Row]:
 
 
 def _below(row: Row) -> Iterator[Row]:
-    members = cast("Any", row.value.items() if isinstance(row.value, dict) else enumerate(row.value))
+    value: Any = row.value
+    members = cast("dict[str, Any]", value).items() if isinstance(value, dict) else enumerate(value)
     return (Row(member, key, row, row.depth + 1) for key, member in members)

@@ -61,7 +61,9 @@ class KeyBar(Bar):
         if _width(common) + 20 > room:
             common = []
         while own and _width(own) + _width(common) + 3 > room:
-            own.pop()
+            # The way out is never what is left out.
+            least = next((part for part in reversed(own) if part[1] != "app.simulate_key('escape')"), own[-1])
+            own.remove(least)
         filler = Content(" " * max(0, room - _width(own) - _width(common)))
         return self.lay_out([(Content(" "), ""), *_spaced(own), (filler, ""), *_spaced(common)])
 

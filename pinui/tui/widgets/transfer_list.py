@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import duration, fit, right, short_cid, short_path, size
+from pinui.tui.entries import VERDICTS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import Transfer
@@ -26,11 +27,13 @@ class TransferList(ItemList):
 
     def show_transfers(self, transfers: list[Transfer]) -> None:
         """Show how far they are."""
-        grown = len(transfers) > len(self.transfers)
+        grown, current = len(transfers) > len(self.transfers), self.current
         self.transfers = list(transfers)
         self.item_count = len(transfers)
         if grown and not self.has_focus:
             self.cursor = self.item_count - 1
+        elif current in transfers:
+            self.cursor = transfers.index(current)  # rows above it may be gone
         self.refresh()
 
     @property
@@ -55,9 +58,11 @@ class TransferList(ItemList):
         wide = width >= 100
         name, bar = (width // 5, width // 4) if wide else (max(10, width // 4), max(6, width // 6))
         full = round(bar * share)
-        fact, words = facts_of(transfer)
+        rest = max(0, width - name - bar - 26)
+        fact, words = facts_of(transfer, rest - 2)
         retries = " · r retries" if transfer.state == "failed" else ""
-        rest = width - name - bar - 26
+        verdict = transfer.verification if transfer.state == "done" else None
+        mark, mark_tone = VERDICTS.get(verdict or "", ("", ""))[:2]
         return [
             ("▌" if index == self.cursor and self.has_focus else " ", "primary"),
             ("↑ " if transfer.direction == "upload" else "↓ ", tone),
@@ -67,8 +72,9 @@ class TransferList(ItemList):
             (right(f"{share * 100:.0f} %", 6), "text"),
             (right(fact, 11), "muted"),
             ("  ", ""),
+            (f"{mark} " if mark else "", mark_tone),
             (
-                fit(words + (retries if cell_len(words + retries) <= rest else ""), max(0, rest)),
+                fit(words + (retries if cell_len(words + retries) <= rest else ""), rest - (2 if mark else 0)),
                 "error" if transfer.state == "failed" else "muted",
             ),
         ]
@@ -87,16 +93,16 @@ def share_of(transfer: Transfer) -> float:
     return min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
 
 
-def facts_of(transfer: Transfer) -> tuple[str, str]:
-    """The rate (or the state), and a few words."""
+def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
+    """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     if transfer.state == "running":
         rate = "" if transfer.rate is None else f"{size(transfer.rate)}/s"
         return rate, "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
     if transfer.state == "done":
         number = size(transfer.total if transfer.total is not None else transfer.done)
         if transfer.direction == "upload":
-            return number, f"✓ {short_cid(transfer.cid or '')}"
-        return number, "✓ " + short_path(str(transfer.path), str(Path.home()), 40)
+            return number, short_cid(transfer.cid or "")
+        return number, short_path(str(transfer.path), str(Path.home()), room)
     if transfer.state == "failed":
         words = transfer.error or ""
         if transfer.path is not None:  # the row names it already, and the reason must not be cut off
