@@ -1,0 +1,167 @@
+"""Files and folders up and down, under their names, by themselves, through links and pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) -> None:
+    (here / "cat.png").write_bytes(os.urandom(700_000))
+    (here / "notes" / "deep").mkdir(parents=True)
+    (here / "notes" / "a.txt").write_text("one\n")
+    (here / "notes" / "deep" / "b.txt").write_text("two\n")
+    up = run("upload", "cat.png", "notes")
+    assert up.code == 0
+    (picture, path), (folder, path2) = (line.split("\t") for line in up.out.splitlines())
+    assert (path, path2) == ("cat.png", "notes")
+    assert run("download", picture, "-o", "copy.png").line == "copy.png"
+    assert (here / "copy.png").read_bytes() == (here / "cat.png").read_bytes()
+    assert run("download", f"{folder}/deep/b.txt").line == "b.txt"
+    assert (here / "b.txt").read_text() == "two\n"
+    in_the_way = run("download", folder)
+    assert (in_the_way.code, in_the_way.out) == (1, "")
+    assert "The folder notes is in the way" in in_the_way.err
+    assert run("download", folder, "-o", "copy").line == "copy"
+    files = {path.relative_to(here / "copy").as_posix(): path.read_text() for path in (here / "copy").rglob("*.txt")}
+    assert files == {"a.txt": "one\n", "deep/b.txt": "two\n"}
+
+
+def test_each_file_by_itself(call: Run, here: Path) -> None:
+    (here / "notes" / "deep").mkdir(parents=True)
+    for name in ("a", "b", "deep/c"):
+        (here / "notes" / name).write_text(name)
+    ran = call("upload", "-r", "notes", "--json")
+    rows = [json.loads(line) for line in ran.out.splitlines()]
+    assert [row["path"] for row in rows] == ["notes/a", "notes/b", "notes/deep/c"]
+    assert len({row["cid"] for row in rows}) == 3
+
+
+def test_a_link_to_a_file_goes_up_under_its_own_name(call: Run, here: Path) -> None:
+    (here / "target-17.png").write_text("cat")
+    (here / "cat.png").symlink_to("target-17.png")
+    told = json.loads(call("upload", "cat.png", "--json").line)
+    assert told["name"] == "cat.png"
+    assert json.loads(call("upload", ".", "--json").line)["name"] == here.name
+
+
+def test_a_name_is_for_one_file(call: Run, here: Path) -> None:
+    (here / "two").mkdir()
+    for name in ("a", "b"):
+        (here / "two" / name).write_text(name)
+    for arguments in (["-r", "two"], ["two/a", "two/b"]):
+        ran = call("upload", *arguments, "--name", "same")
+        assert (ran.code, ran.out) == (2, "")
+        assert "--name is for one" in ran.err
+    assert call("history").out == ""
+    assert json.loads(call("upload", "two", "--name", "both", "--json").line)["name"] == "both"
+
+
+def test_a_link_to_a_folder_is_not_passed_over(call: Run, here: Path) -> None:
+    (here / "elsewhere").mkdir()
+    (here / "notes").mkdir()
+    (here / "notes" / "link").symlink_to("../elsewhere")
+    sentence = "pinui: notes/link is a link to a folder; upload what it points to by itself.\n"
+    for options in (["-r"], []):
+        ran = call("upload", *options, "notes")
+        assert (ran.code, ran.out, ran.err) == (1, "", sentence)
+    (here / "notes" / "a").write_text("a")
+    ran = call("upload", "-r", "notes")
+    assert (ran.code, ran.err) == (1, f"{sentence}pinui: 1 of 2 could not be uploaded.\n")
+    assert ran.out.endswith("\tnotes/a\n")
+
+
+def test_a_folder_that_may_not_be_read_is_not_passed_over(
+    call: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "notes" / "closed").mkdir(parents=True)
+    (here / "notes" / "a").write_text("a")
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # root could read everything
+    ran = call("upload", "-r", "notes")
+    assert ran.code == 1
+    assert ran.out.endswith("\tnotes/a\n")
+    assert "pinui: notes/closed: Permission denied." in ran.err
+
+
+def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(call: Run, here: Path) -> None:
+    names = [f"file {number}" for number in range(25)]
+    for name in names:
+        (here / name).write_text(name)
+    ran = call("upload", *names[:10], "missing", *names[10:])
+    assert ran.code == 1
+    assert [line.split("\t")[1] for line in ran.out.splitlines()] == names
+    assert ran.err == "pinui: missing: there is no such file.\npinui: 1 of 26 could not be uploaded.\n"
+    assert len(call("history").out.splitlines()) == 25
+
+
+def test_a_pipe_goes_up_under_a_name_and_comes_down_into_a_pipe(call: Run) -> None:
+    data = os.urandom(300_000)
+    cid, path = call("upload", "-", "--name", "blob.bin", stdin=data).line.split("\t")
+    assert path == "-"
+    assert call("history").out.rstrip("\n").endswith("\tblob.bin")
+    assert call("download", cid, "-o", "-").out.encode("utf-8", "surrogateescape") == data
+
+
+def test_a_download_takes_its_name_from_the_history_and_overwrites_only_by_force(call: Run, here: Path) -> None:
+    (here / "cat.png").write_text("cat")
+    cid = call("upload", "cat.png").line.split("\t")[0]
+    refused = call("download", cid)
+    assert refused.code == 1
+    assert "cat.png exists already" in refused.err
+    assert "--force" in refused.err
+    (here / "cat.png").write_text("changed")
+    assert call("download", cid, "--force").line == "cat.png"
+    assert (here / "cat.png").read_text() == "cat"
+    (here / "sub").mkdir()
+    assert call("download", cid, "-o", "sub").line == str(Path("sub", "cat.png"))
+    for output in ("nowhere/x", "nowhere/"):
+        no_folder = call("download", cid, "-o", output)
+        assert no_folder.err == "pinui: nowhere is no folder.\n       Make it first: mkdir -p nowhere\n"
+
+
+def test_a_name_from_elsewhere_stays_in_the_folder(call: Run, here: Path) -> None:
+    cid = call("store", "{}", "--name", "../../.ssh/evil").line
+    assert call("download", cid).line == "evil"
+    assert {path.name for path in here.iterdir()} == {"evil"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_with_a_name_is_written_into_and_stays(run: Run, here: Path) -> None:
+    cid = run("store", '{"a":1}').line
+    os.mkfifo(here / "pipe")
+    for arguments, words in ((("download", cid, "-o", "pipe"), '{"a":1}'), (("history", "export", "pipe"), cid)):
+        reader = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        assert run(*arguments).code == 0
+        assert words in os.read(reader, 65536).decode()
+        os.close(reader)
+        assert (here / "pipe").is_fifo()
+    assert run("download", cid, "-o", os.devnull).code == 0
+
+
+def test_a_link_stays_a_link(call: Run, here: Path) -> None:
+    cid = call("store", "[1]").line
+    (here / "link").symlink_to("target")
+    assert call("download", cid, "-o", "link").line == "link"
+    assert call("download", cid, "-o", "link").code == 1
+    assert (here / "target").read_text() == "[1]"
+    assert call("history", "export", "link", "--force").code == 0
+    assert cid in (here / "target").read_text()
+    assert (here / "link").is_symlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody can write to, not even root")
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(call: Run) -> None:
+    cid = call("store", "[1]").line
+    assert call("download", cid, "-o", "/proc/copy").err.startswith("pinui: /proc/copy cannot be written: ")
