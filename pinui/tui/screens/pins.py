@@ -154,9 +154,8 @@ class PinsScreen(PinActions, PlaceScreen):
         """Show the facts at once, the preview when the cursor rests."""
         detail, entry = self.detail, self.pins.current
         detail.now = self.pinui.clock()
-        if entry is not None:
-            detail.refused = self.pins.failed.get(entry.id, "")
         detail.entry = entry
+        detail.refused = self.pins.failed.get(entry.id, "") if entry else ""
         self._preview_at_rest()
 
     @on(Detail.Measured)

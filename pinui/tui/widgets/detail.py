@@ -32,6 +32,8 @@ class Detail(LineView):
     BINDINGS = bindings("detail")
 
     entry: reactive[Entry | None] = reactive(None, init=False)
+    refused: reactive[str] = reactive("", init=False)
+    """Why the pin could not be revoked."""
 
     class Measured(Message):
         """The pane came into sight, or has another size: what it shows may be made to measure."""
@@ -39,8 +41,6 @@ class Detail(LineView):
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane second")
         self.link = ""
-        self.refused = ""
-        """Why the pin could not be revoked."""
         self.trouble = ""
         """Why there is no preview."""
         self.looks: Looks | None = None
@@ -58,6 +58,10 @@ class Detail(LineView):
             self.trail = []
             self.forget_content()
         self.rebuild()
+
+    def watch_refused(self) -> None:
+        """Say so, or no longer."""
+        self.rebuild(keep=True)
 
     def forget_content(self) -> None:
         """What was fetched is no longer what is asked for."""
