@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from pinui.tui.app import Pinui
-from pinui.workspace import Profiles
+from pinui.workspace import Profile, Profiles
 from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
 
 
@@ -109,3 +109,19 @@ async def test_a_history_that_cannot_be_read_takes_no_commands_away(monkeypatch:
         await pilot.press("ctrl+p")
         await shows(pilot, "Pins: filter")
         await told(pilot, "Input/output error.")
+
+
+async def test_a_profile_that_is_gone_by_now_is_told_and_the_old_one_stays() -> None:
+    async with workbench() as (app, pilot):
+        profiles = app.workspace.profiles
+        profiles.save(Profile("studio", "custom", "https://pins.example", "https://pins.example/ipfs"))
+        await pilot.press("ctrl+p")
+        await shows(pilot, "Search for commands")
+        await paste(pilot, "profile studio")
+        await shows(pilot, "Use the profile studio")
+        await settled(pilot)
+        profiles.remove("studio")  # another pinui did
+        await pilot.press("enter")
+        await told(pilot, "studio")
+        assert app.workspace.profile.name == "local"
+        assert app.is_running

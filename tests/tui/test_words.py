@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,10 @@ def test_large_documents_open_folded() -> None:
     assert first_folds({"a": {"b": [1, 2]}}) == set()
     many = list(range(300))
     assert first_folds({"many": many}) == {id(many)}
+    tracemalloc.start()
+    first_folds({"a long name " * 4_000: [[0] for _ in range(5_000)]})
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000, "a row does not repeat the names above it"
+    tracemalloc.stop()
     deep = [[0] for _ in range(150)]
     assert id(deep[0]) in first_folds({"a": deep, **{f"k{n}": n for n in range(6000)}})
 
