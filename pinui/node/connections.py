@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
@@ -44,6 +44,7 @@ class LimitedServer(web.Server):
         )
         self._idle_until: dict[RequestHandler, float] = {}
         self._open: dict[RequestHandler, asyncio.Transport] = {}
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
@@ -71,19 +72,26 @@ class LimitedServer(web.Server):
             self._open[handler].abort()
 
     async def close_all(self) -> None:
-        """Close what is still open, such as connections of clients that don't read; returns when all are closed."""
+        """Close what is still open, such as connections of clients that don't read; returns when all are closed
+        and no request is under way any more: each still has something to put away."""
         while self._open:
             for transport in list(self._open.values()):
                 transport.abort()
             await asyncio.sleep(0)
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
 
     def _counted(self, handler: Callable[[web.BaseRequest], Any]) -> Callable[[web.BaseRequest], Any]:
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             protocol = request.protocol
             self._idle_until.pop(protocol, None)
+            task = cast("asyncio.Task[Any]", asyncio.current_task())  # a handler always runs in one
+            self._under_way.add(task)
             try:
                 return await handler(request)
             finally:
+                self._under_way.discard(task)
                 if protocol in self._open:
                     self._idle_until[protocol] = self._loop.time() + NEXT_REQUEST
 

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -180,15 +181,23 @@ def test_the_node_ends_at_once_mid_transfer(node: Node, api: httpx.Client) -> No
     writing.close()
 
 
-def test_the_node_ends_at_once_while_it_reads_an_upload_again(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_the_node_ends_at_once_while_it_reads_an_upload_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Options behind the file ask for another CID version: all of it is imported once more, which takes its time."""
-    under_way = threading.Event()
+    under_way, never = threading.Event(), threading.Event()
 
     def slowly(*_: object) -> Iterator[bytes]:
-        began = time.monotonic()
-        while time.monotonic() - began < 60:
+        for _ in range(300):
             under_way.set()
-            yield bytes(262144)
+            never.wait(0.2)
+            yield bytes(1024 * 1024)
+
+    before = open_files()
+    node = Node(tmp_path)
+    node.start()
 
     monkeypatch.setattr("pinui.node.uploads.read_file", slowly)
     body = (
@@ -205,6 +214,7 @@ def test_the_node_ends_at_once_while_it_reads_an_upload_again(node: Node, monkey
         began = time.monotonic()
         node.stop()
         assert time.monotonic() - began < PROMPTLY
+    assert open_files() <= before
     assert not list((node.data_dir / "drafts").iterdir())
     assert not list((node.data_dir / "pins").iterdir())
 
