@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -209,6 +210,170 @@ async def test_a_bad_address_is_told_in_the_box_and_has_the_focus(service: Node)
         assert not app._notifications, "nothing stands over the form"
 
 
+@asynccontextmanager
+async def pinata_in_use(app: Pinui, service: Node) -> AsyncIterator[Profile]:
+    """The hosted preset, with a token that has ended and a gateway of one's own."""
+    changed = replace(
+        BUILT_IN["pinata"], api_url=service.api_url, gateway_url="http://127.0.0.1:9/ipfs", gateway_key=True
+    )
+    app.workspace.profiles.save(changed)
+    await app.workspace.credentials.save("pinata", Secret("an-old-token"))
+    await app.workspace.credentials.save_gateway_key("pinata", Secret("the-gateway's-key"))
+    await app.switch("pinata")
+    yield changed
+
+
+async def test_a_profile_in_use_is_set_up_again_with_its_own_gateway_and_goes_on_with_the_new_token(
+    service: Node,
+) -> None:
+    async with workbench() as (app, pilot), pinata_in_use(app, service) as before:
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", "http://127.0.0.1:9/ipfs", "as it is now")
+        await pilot.press("enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as pinata")
+        await pilot.press("enter")
+        await told(pilot, "Now using pinata.")
+        assert app.workspace.profiles.get("pinata") == before, "gateway and key are what they were"
+        key = (await app.workspace.credentials.read_gateway_key("pinata")).secret
+        assert key is not None
+        assert key.reveal() == "the-gateway's-key"
+        assert (await app.test()).ok, "it is the new token that is used"
+
+
+async def test_the_key_of_a_gateway_does_not_go_to_another(service: Node) -> None:
+    async with workbench() as (app, pilot), pinata_in_use(app, service):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", "as it is now")
+        await pilot.press("ctrl+u")
+        await paste(pilot, service.gateway_url)
+        await until(pilot, lambda: "as it is now" not in text_of(app))
+        await pilot.press("enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as pinata")
+        assert app.workspace.profiles.get("pinata").gateway_key is False
+
+
+async def test_what_was_typed_for_a_service_waits_there_and_goes_to_no_other() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", "https://gateway.pinata.cloud/ipfs")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "https://mine.mypinata.cloud/ipfs")
+        await pilot.press("escape", "escape")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("2")
+        await shows(pilot, "where is its API?")
+        fields = {name: app.screen.query_one(f"#{name}", Field).value for name in ("token", "gateway", "key")}
+        assert fields == {"token": "", "gateway": "", "key": ""}
+        await pilot.press("escape", "1")
+        await shows(pilot, "looks like a JWT")
+        await pilot.press("enter")
+        await shows(pilot, "https://mine.mypinata.cloud/ipfs")
+
+
+async def test_settings_that_break_under_the_wizard_are_told(service: Node) -> None:
+    async with workbench() as (app, pilot), pinata_in_use(app, service):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        app.workspace.paths.config.write_text("this is [ not toml")
+        await pilot.press("3")
+        await told(pilot, "cannot be used: line 1")
+        await pilot.press("1")
+        await shows(pilot, "✗", "cannot be used: line 1", "Where should your pins live?")
+        assert app.workspace.profile.name == "pinata"
+
+
+async def test_a_profile_removed_elsewhere_before_it_is_used_is_told(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio")
+        app.workspace.profiles.remove("studio")
+        await pilot.press("enter")
+        await told(pilot, "There is no profile “studio”.")
+        await shows(pilot, "Profiles", "● local")
+
+
+async def test_a_token_is_found_in_what_is_pasted() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        wizard = app.screen
+        assert isinstance(wizard, Wizard)
+        for pasted in (
+            f"Bearer {TOKEN}",
+            f"bearer\r\n{TOKEN[:20]}\r\n{TOKEN[20:]}",
+            f'  "{TOKEN}"\n',
+            f"'Bearer {TOKEN}'",
+        ):
+            await pilot.press("ctrl+u")
+            await paste(pilot, pasted)
+            await shows(pilot, "looks like a JWT")
+            assert wizard.secret().reveal() == TOKEN
+
+
+async def test_the_welcome_leads_through_the_wizard_to_the_profile_it_made(service: Node) -> None:
+    async with workbench(size=(80, 24), welcome=True) as (_app, pilot):
+        await shows(pilot, "Welcome")
+        await pilot.press("s")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("2")
+        await shows(pilot, "where is its API?")
+        await paste(pilot, "studio")
+        await pilot.press("enter")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio")
+        await pilot.press("enter")
+        await shows(pilot, "▌studio", "· in use", "custom service")
+
+
+@pytest.mark.parametrize("lines", [6, 7, 8])
+async def test_a_list_that_scrolls_shows_both_lines_of_the_profile_and_no_half_one(lines: int) -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        for name in "abcdef":
+            app.workspace.profiles.save(Profile(name, "custom", f"https://{name}.example", f"https://{name}.example"))
+        await pilot.press("5")
+        await shows(pilot, "▌local", "embedded node")
+        app.screen.query_one("#profiles").styles.height = lines + 2
+        await pilot.press("j")
+        for key, names in (("j", "abcdef"), ("k", "edcba")):
+            for name in names:
+                await pilot.press(key)
+                await shows(pilot, f"▌{name} ", f"{name}.example")
+                first = text_of(app).splitlines()[2].strip("│ ")
+                assert not first.endswith((".example", "node", ".cloud")), "a second line without its first"
+
+
 async def test_choosing_the_local_node_needs_nothing() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("5", "a")
@@ -326,7 +491,7 @@ async def test_a_token_is_replaced_and_never_shown(service: Node) -> None:
         await settled(pilot)
         await pilot.press("r")
         await shows(pilot, "New token for studio")
-        await paste(pilot, "another-token")
+        await paste(pilot, "Bearer another-\ntoken")
         await shows(pilot, "•••••")
         assert "another-token" not in text_of(app)
         await pilot.press("enter")

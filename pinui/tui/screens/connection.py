@@ -18,7 +18,7 @@ from pinui.tui.display import ago, count, plural, size, wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict
-from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu, Prompt
+from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
@@ -244,16 +244,14 @@ class ConnectionScreen(PlaceScreen):
 
     async def _replace_token(self) -> None:
         from pinui.sdk.secret import Secret
-        from pinui.workspace.credentials import tidy
 
         profile = self.chosen
         if profile.preset == "local":
             self.pinui.tell("The embedded node makes its own token.", warning=True)
             return
         note = "It goes to the OS keyring, never to a file, and is never shown."
-        secret = Secret(
-            tidy(await self.ask(Prompt("Token", f"New token for {profile.name}", note=note, password=True)) or "")
-        )
+        typed = await self.ask(TokenPrompt("Token", f"New token for {profile.name}", note=note, password=True))
+        secret = Secret(one_token(typed or ""))
         if not secret:
             return
         kept = await self.workspace.credentials.save(profile.name, secret)

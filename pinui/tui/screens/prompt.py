@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingsMap
@@ -23,7 +23,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["CheckedPrompt", "Choice", "Menu", "Prompt"]
+__all__ = ["CheckedPrompt", "Choice", "Menu", "Prompt", "TokenPrompt", "one_token"]
 
 Answer = TypeVar("Answer")
 
@@ -34,6 +34,21 @@ class PromptField(Field):
     BINDINGS = bindings("prompt")
 
 
+class TokenLine(PromptField):
+    """For a token, which takes the place of what was there."""
+
+    def take(self, text: str) -> None:
+        """Of what is pasted, the token."""
+        self.set_text(one_token(text))
+
+
+def one_token(pasted: str) -> str:
+    """A token as it was meant: people copy it with quotes or “Bearer” before it, and line breaks in it."""
+    from pinui.workspace.credentials import tidy
+
+    return tidy(" ".join(pasted.split())).replace(" ", "")
+
+
 class CheckedPrompt(Dialog[Answer]):
     """One line of text that something is made of. What can't be used stays in the line, with the reason below.
 
@@ -42,6 +57,7 @@ class CheckedPrompt(Dialog[Answer]):
 
     AUTO_FOCUS = "#prompt"
     TAKES_EMPTY = False
+    FIELD: ClassVar[type[PromptField]] = PromptField
 
     def __init__(
         self,
@@ -59,7 +75,7 @@ class CheckedPrompt(Dialog[Answer]):
         self.accept = accept
         self._refused = ""
         self._hold = object()
-        self.field = PromptField(value, placeholder=placeholder, password=password, id="prompt")
+        self.field = self.FIELD(value, placeholder=placeholder, password=password, id="prompt")
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -123,6 +139,12 @@ class Prompt(CheckedPrompt[str]):
         password: bool = False,
     ) -> None:
         super().__init__(title, question, _as_typed, value, placeholder=placeholder, note=note, password=password)
+
+
+class TokenPrompt(Prompt):
+    """A token, however it was copied."""
+
+    FIELD = TokenLine
 
 
 async def _as_typed(text: str) -> str:

@@ -59,8 +59,9 @@ class WelcomeScreen(Screen[None]):
 
     async def action_service(self) -> None:
         """Begin with the wizard."""
-        from pinui.tui.screens.wizard import Wizard
+        from pinui.tui.screens.connection import ConnectionScreen
 
         app = app_of(self)
         await app.action_go("connection")
-        await app.push_screen(Wizard())
+        if isinstance(app.screen, ConnectionScreen):  # not where one leaves already
+            app.screen.action_add()

@@ -16,13 +16,13 @@ from pinui.tui.app_of import app_of
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.screens.dialog import Dialog, say
-from pinui.tui.screens.wizard_parts import SERVICES, ServiceList, TokenField, WaitPane, WizardField, boxed
+from pinui.tui.screens.dialog import Dialog
+from pinui.tui.screens.prompt import one_token
+from pinui.tui.screens.wizard_parts import OF_A_SERVICE, ServiceList, pages
 from pinui.tui.screens.wizard_words import (
     HIGH,
     PAGES,
     ROOMY,
-    TOKEN_GOES,
     TOKEN_PAGE,
     address_trouble,
     answer_words,
@@ -53,6 +53,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.service = "pinata"
         self.tested: TestResult | None = None
         self._proposed = ""
+        self._put_by: dict[tuple[str, str], str] = {}  # for the services that are not chosen now
+        self._stored: Profile | None = None  # what is being set up again
         self.saved_as = ""
         self._asking: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
@@ -67,30 +69,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         with Vertical(classes="dialog", id="wizard") as box:
             box.border_title = "Set up a service"
             yield Static(id="steps")
-            with Vertical(id="page-service"):
-                yield say("Where should your pins live?", "question")
-                yield ServiceList(SERVICES)
-            with Vertical(id="page-address"):
-                yield say("What is it called here, and where is its API?", "question")
-                yield from boxed("Name", WizardField(placeholder="studio", id="name"))
-                yield from boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
-                yield say("The token is sent there and nowhere else.")
-            with Vertical(id="page-token"):
-                yield say("Paste the API token (JWT) of your account.", "question")
-                yield say(TOKEN_GOES)
-                yield from boxed("Token", TokenField(password=True, id="token"))
-                yield Static(id="verdict")
-                yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")
-                yield say("Where do I get one?  F2 opens the page.", "say pinata")
-            with Vertical(id="page-gateway"):
-                yield say("Which gateway should contents be read from?", "question")
-                yield from boxed("Gateway", WizardField(id="gateway"))
-                yield from boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
-                yield say("The address that a CID is put behind. A dedicated gateway is faster; its key is optional.")
-            with Vertical(id="page-test"):
-                yield WaitPane(id="testing")
-            with Vertical(id="page-done"):
-                yield WaitPane(id="done")
+            yield from pages()
             yield Static(id="trouble", markup=False)
         yield KeyBar()
 
@@ -140,7 +119,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self._asking is not None:
             self._asking.cancel()
         if self.page in ("service", "done"):
-            self.dismiss(None)
+            self.dismiss(self.saved_as or None)
         elif self.page == "token":
             self.turn_to("service" if self.service == "pinata" else "address")
         else:
@@ -176,15 +155,30 @@ class Wizard(Dialog[str], inherit_bindings=False):
     # -- steps --------------------------------------------------------------------------------------------------
 
     async def _leave_service(self) -> None:
-        self.service = ("pinata", "custom", "local")[self.query_one(ServiceList).cursor]
-        if self.service == "local":
-            if self.pinui.workspace.profile.name != "local":
-                await self.pinui.switch("local")
-            self.dismiss("local")
+        chosen = ("pinata", "custom", "local")[self.query_one(ServiceList).cursor]
+        if chosen == "local":
+            if self.pinui.workspace.profile.name == "local" or await self.pinui.use("local"):
+                self.dismiss("local")
             return
-        gateway = self.query_one("#gateway", Field)
-        gateway.value = "https://gateway.pinata.cloud/ipfs" if self.service == "pinata" else ""
-        self.turn_to("token" if self.service == "pinata" else "address")
+        try:
+            await self._set_out(chosen)
+        except Exception as error:  # noqa: BLE001  settings that can't be read can't be written either
+            self._complain(sentence(error))
+        else:
+            self.turn_to("token" if chosen == "pinata" else "address")
+
+    async def _set_out(self, service: str) -> None:
+        """Each service has its own token and gateway: those of one are never sent to another."""
+        if service != self.service:
+            for name in OF_A_SERVICE:
+                field = self.query_one(f"#{name}", Field)
+                self._put_by[self.service, name] = field.value
+                field.value = self._put_by.pop((service, name), "")
+            self.service, self._stored = service, None
+        if service == "pinata":
+            self._stored = await asyncio.to_thread(self.pinui.workspace.profiles.get, "pinata")
+            gateway = self.query_one("#gateway", Field)
+            gateway.value = gateway.value or self._stored.gateway_url or ""
 
     async def _leave_address(self) -> None:
         if trouble := await self._name_trouble():
@@ -226,8 +220,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         name = self.saved_as
         if self.tested is not None:
             self.pinui.remember_test(name, self.tested)
-        if self.pinui.workspace.profile.name != name:
-            await self.pinui.switch(name)
+        await self.pinui.use(name)  # also if it is in use: the token is another one
         self.dismiss(name)
 
     # -- what is wrong ------------------------------------------------------------------------------------------
@@ -274,9 +267,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
     def secret(self) -> Secret:
         """The token as it was meant."""
         from pinui.sdk.secret import Secret
-        from pinui.workspace.credentials import tidy
 
-        return Secret(tidy(self.query_one("#token", Field).value))
+        return Secret(one_token(self.query_one("#token", Field).value))
 
     async def draft(self) -> Profile:
         """The profile as it would be saved."""
@@ -284,11 +276,21 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
         from pinui.workspace import Profile
 
-        gateway, has_key = self.text("gateway").rstrip("/"), bool(self.text("key"))
+        gateway, has_key = self.text("gateway").rstrip("/"), bool(self.text("key")) or self._keeps_key
         if self.service == "pinata":
             known = await asyncio.to_thread(self.pinui.workspace.profiles.get, "pinata")
             return replace(known, gateway_url=gateway, gateway_key=has_key)
         return Profile(self.text("name"), "custom", self.text("api").rstrip("/"), gateway, gateway_key=has_key)
+
+    @property
+    def _keeps_key(self) -> bool:
+        """A key that is kept already stays with its gateway, and is never sent to another."""
+        stored = self._stored
+        return stored is not None and stored.gateway_key and stored.gateway_url == self.text("gateway").rstrip("/")
+
+    @on(Input.Changed, "#gateway")
+    def _gateway_changed(self) -> None:
+        self.query_one("#key", Field).placeholder = "as it is now" if self._keeps_key else "none"
 
     @on(Input.Changed, "#token")
     def _typed(self) -> None:
@@ -320,8 +322,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
             draft = await self.draft()
             await asyncio.to_thread(workspace.profiles.save, draft)
             kept = await workspace.credentials.save(draft.name, self.secret())
-            if draft.gateway_key:
-                await workspace.credentials.save_gateway_key(draft.name, Secret(self.text("key")))
+            if key := self.text("key"):
+                await workspace.credentials.save_gateway_key(draft.name, Secret(key))
         except Exception as error:  # noqa: BLE001  the person can go back and try again
             self._complain(sentence(error))
             return

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from textual import events
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
 from pinui.tui.commands import bindings
-from pinui.tui.screens.prompt import Choice, MenuList
+from pinui.tui.screens.dialog import say
+from pinui.tui.screens.prompt import Choice, MenuList, one_token
+from pinui.tui.screens.wizard_words import TOKEN_GOES
 from pinui.tui.widgets.fields import Field
 
-__all__ = ["SERVICES", "ServiceList", "TokenField", "WaitPane", "WizardField", "boxed"]
+__all__ = ["OF_A_SERVICE", "ServiceList", "pages"]
 
+OF_A_SERVICE = ("token", "gateway", "key")
+"""The fields whose text is meant for one service alone."""
 SERVICES = (
     Choice("1", "Pinata", "the hosted service at pinata.cloud"),
     Choice("2", "Another service", "one that speaks the same API, at an address you give"),
@@ -26,13 +30,11 @@ class WizardField(Field):
 
 
 class TokenField(WizardField):
-    """A token may be pasted with line breaks and blanks in it; it has none itself."""
+    """For a token, which takes the place of what was there."""
 
-    def _on_paste(self, event: events.Paste) -> None:
-        self.value = "".join(event.text.split())
-        self.cursor_position = len(self.value)
-        event.stop()
-        event.prevent_default()
+    def take(self, text: str) -> None:
+        """Of what is pasted, the token."""
+        self.set_text(one_token(text))
 
 
 class ServiceList(MenuList, inherit_bindings=False):
@@ -47,8 +49,36 @@ class WaitPane(Static, can_focus=True):
     BINDINGS = bindings("wizard")
 
 
-def boxed(title: str, field: Field) -> list[Vertical]:
+def boxed(title: str, field: Field) -> Vertical:
     """A field in a frame that names it."""
     box = Vertical(field, classes="box")
     box.border_title = title
-    return [box]
+    return box
+
+
+def pages() -> ComposeResult:
+    """What each step shows."""
+    with Vertical(id="page-service"):
+        yield say("Where should your pins live?", "question")
+        yield ServiceList(SERVICES)
+    with Vertical(id="page-address"):
+        yield say("What is it called here, and where is its API?", "question")
+        yield boxed("Name", WizardField(placeholder="studio", id="name"))
+        yield boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
+        yield say("The token is sent there and nowhere else.")
+    with Vertical(id="page-token"):
+        yield say("Paste the API token (JWT) of your account.", "question")
+        yield say(TOKEN_GOES)
+        yield boxed("Token", TokenField(password=True, id="token"))
+        yield Static(id="verdict")
+        yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")
+        yield say("Where do I get one?  F2 opens the page.", "say pinata")
+    with Vertical(id="page-gateway"):
+        yield say("Which gateway should contents be read from?", "question")
+        yield boxed("Gateway", WizardField(id="gateway"))
+        yield boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
+        yield say("The address that a CID is put behind. A dedicated gateway is faster; its key is optional.")
+    with Vertical(id="page-test"):
+        yield WaitPane(id="testing")
+    with Vertical(id="page-done"):
+        yield WaitPane(id="done")

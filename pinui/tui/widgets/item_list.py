@@ -22,8 +22,6 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
 
     BINDINGS = bindings("list")
     ITEM_HEIGHT: ClassVar[int] = 1
-    CURSOR_LINES: ClassVar[int] = 1
-    """How many lines of an item the cursor covers: a blank line between items is not part of it."""
 
     cursor: reactive[int] = reactive(0, repaint=False)
     item_count: reactive[int] = reactive(0, repaint=False)
@@ -77,8 +75,12 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return divmod(line, self.ITEM_HEIGHT)
 
     def item_lines(self, index: int) -> int:
-        """How many lines of the item the cursor covers."""
-        return self.CURSOR_LINES
+        """How many lines of the item there are to see: a blank line between items is not one of them."""
+        return 1
+
+    def cursor_lines(self, index: int) -> int:
+        """How many of them are drawn as the cursor."""
+        return self.item_lines(index)
 
     def in_sight(self, first: int, last: int) -> None:
         """Items `first` to `last` are about to be drawn: a chance to fetch them."""
@@ -150,7 +152,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         index, line = self.item_at(top + y)
         if index >= self.item_count:
             return self.draw((), width)
-        here = index == self.cursor and line < self.item_lines(index)
+        here = index == self.cursor and line < self.cursor_lines(index)
         return self.draw(self.item_line(index, line, width), width, "row" if here and self.shows_cursor else "")
 
     @property

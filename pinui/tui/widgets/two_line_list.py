@@ -50,6 +50,20 @@ class TwoLineList(ItemList):
         """The item under the cursor."""
         return self.items[self.cursor] if self.items and self.cursor < len(self.items) else None
 
+    def item_lines(self, index: int) -> int:
+        """Both."""
+        return 2
+
+    def cursor_lines(self, index: int) -> int:
+        """The name alone."""
+        return 1
+
+    def reveal(self) -> None:
+        """Whole items at the top, too: a second line without its first says nothing."""
+        super().reveal()
+        if self.item_at(self.scroll_offset.y)[1] == 1:
+            self.scroll_to(y=self.scroll_offset.y + 1, animate=False, force=True, immediate=True)
+
     def nothing(self, width: int) -> list[Line]:
         """Before the first."""
         return self.notes
