@@ -61,9 +61,9 @@ class KeyBar(Bar):
         if _width(common) + 20 > room:
             common = []
         while own and _width(own) + _width(common) + 3 > room:
-            # The way out is never what is left out.
-            least = next((part for part in reversed(own) if part[1] != "app.simulate_key('escape')"), own[-1])
-            own.remove(least)
+            # In a field letters are typed: the way out is never what is left out.
+            is_way_out = "field.leave" in keys and own[-1][1] == "app.simulate_key('escape')"
+            own.pop(-2 if is_way_out and len(own) > 1 else -1)
         filler = Content(" " * max(0, room - _width(own) - _width(common)))
         return self.lay_out([(Content(" "), ""), *_spaced(own), (filler, ""), *_spaced(common)])
 
