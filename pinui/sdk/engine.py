@@ -271,13 +271,15 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown(
                 "connect", f"{host} does not speak https", final=True, hint="Check the address and its port."
             )
-        case httpx.ConnectError() if _is_certificate_trouble(error):
+        case httpx.ConnectError(__cause__=aiohttp.ClientConnectorCertificateError() as cause):
             return Breakdown(
                 "connect",
-                f"The certificate of {host} is not trusted: {_certificate_reason(error)}",
+                f"The certificate of {host} is not trusted: {_certificate_reason(cause)}",
                 final=True,
                 hint="Somebody may be listening in. If the certificate is your own, name it in SSL_CERT_FILE.",
             )
+        case httpx.ConnectError(__cause__=aiohttp.ClientSSLError()):
+            return Breakdown("connect", f"The secure connection to {host} could not be made", hint=OFFLINE)
         case httpx.ConnectError() | httpx.PoolTimeout():
             return Breakdown("connect", f"{host} could not be reached", hint=OFFLINE)
         case httpx.ProxyError():
@@ -312,15 +314,10 @@ OFFLINE = "Check the network, and the address of the service."
 PROXY = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY."
 
 
-def _is_certificate_trouble(error: BaseException) -> bool:
-    return isinstance(error.__cause__, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError))
-
-
 def _is_no_tls(error: BaseException) -> bool:
     return "WRONG_VERSION_NUMBER" in str(error) or "record layer" in str(error)
 
 
-def _certificate_reason(error: BaseException) -> str:
-    inner = getattr(error.__cause__, "certificate_error", None)
-    reason = getattr(inner, "verify_message", None) or getattr(inner, "reason", None)
-    return str(reason or "the secure connection could not be made")
+def _certificate_reason(error: aiohttp.ClientConnectorCertificateError) -> str:
+    inner = error.certificate_error
+    return str(getattr(inner, "verify_message", None) or getattr(inner, "reason", None) or "it could not be checked")

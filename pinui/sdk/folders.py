@@ -124,4 +124,6 @@ class FolderWriter:
         up = next((number for number, step in enumerate(steps) if step != ".."), len(steps))
         if up > len(path) - 1 or ".." in steps[up:] or any("\\" in step or step == "/" for step in steps):
             raise ContentError(f"The folder holds a link that could lead out of it: {'/'.join(path)}")
+        if not target or "\0" in target:
+            raise ContentError(f"The folder holds a link that leads nowhere: {'/'.join(path)}")
         self._place(path).symlink_to(target)

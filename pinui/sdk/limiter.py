@@ -81,7 +81,7 @@ _buckets: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[object, bool],
 def bucket_for(url: str) -> Bucket:
     """The bucket that a call of an API belongs to. Loops share nothing, so that no limit outlives its program."""
     known = _buckets.setdefault(asyncio.get_running_loop(), {})
-    is_data = urlsplit(url).path.startswith("/data/")
+    is_data = urlsplit(url).path.rpartition("/")[0].endswith("/data")  # the API may stand below a path of its own
     key = (origin(url), is_data)
     if key not in known:
         known[key] = Bucket(DATA_CALLS if is_data and is_pinata(url) else None)

@@ -108,6 +108,12 @@ class ClientConfig:
     """The most that `download` holds in memory; with `to=` there is no limit."""
 
     def __post_init__(self) -> None:
+        # Before anything is checked: no traceback with local variables may show a token.
+        for name in ("provider_token", "gateway_key"):
+            object.__setattr__(self, name, _as_secret(getattr(self, name)))
+        for name in ("provider_token", "gateway_key"):
+            if trouble := _trouble_with(getattr(self, name), is_needed=name == "provider_token"):
+                raise ValueError(f"{name} {trouble}")
         if self.provider not in get_args(ProviderName):
             raise ValueError(f"provider must be one of {', '.join(get_args(ProviderName))}, not {self.provider!r}")
         if self.dialect not in (None, *get_args(Dialect)):
@@ -130,8 +136,6 @@ class ClientConfig:
             gateway = PUBLIC_GATEWAY
         api = PUBLIC_API if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
         for name, value in (
-            ("provider_token", _checked_secret(self.provider_token, "provider_token")),
-            ("gateway_key", None if self.gateway_key is None else _checked_secret(self.gateway_key, "gateway_key")),
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api, "pin_api_url", self.allow_insecure)),
             ("gateways", tuple(check_base_url(url, "gateways", self.allow_insecure) for url in self.gateways)),
@@ -168,17 +172,22 @@ class ClientSettings(TypedDict, total=False):
     max_blob_bytes: int
 
 
-def _checked_secret(given: Secret | str | None, name: str) -> Secret:
-    """The secret without blanks around it. What can't stand in a header is refused in words that don't show it."""
-    if given is None:
-        raise ValueError(f"{name} is None: is the variable that should hold it set?")
-    text = Secret(given).reveal()
+def _as_secret(given: Secret | str | None) -> Secret | None:
+    """The secret without blanks around it."""
+    text = given.reveal() if isinstance(given, Secret) else given
+    return None if text is None else Secret(text.strip() if isinstance(text, str) else text)  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+
+
+def _trouble_with(secret: Secret | None, *, is_needed: bool) -> str | None:
+    """What is wrong with a secret, in words that don't show it."""
+    if secret is None:
+        return "is None: is the variable that should hold it set?" if is_needed else None
+    text = secret.reveal()
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-        raise ValueError(f"{name} must be text, not {type(text).__name__}")  # noqa: TRY004  # a wrong setting, like the others
-    text = text.strip()
+        return f"must be text, not {type(text).__name__}"
     if not HEADER_TEXT.fullmatch(text):
-        raise ValueError(f"{name} holds characters that no token has: was something else pasted?")
-    return Secret(text)
+        return "holds characters that no token has: was something else pasted?"
+    return None
 
 
 @dataclass(frozen=True, slots=True)

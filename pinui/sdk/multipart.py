@@ -105,7 +105,7 @@ class Multipart:
     async def _open(self, part: Part, hold: _Hold) -> BinaryIO:
         try:
             file = await asyncio.to_thread(hold.take, part)
-        except OSError:
+        except FileNotFoundError:
             file = None
         if file is None or not await asyncio.to_thread(part.unchanged, file):
             self._fail(part)

@@ -256,13 +256,12 @@ class PinProvider:
             "DELETE", f"{self._api}/pinning/unpin/{address.cid}", credential=self._token, is_api_call=True
         )
         outcome = await self._transport.perform(request, MemorySink(LARGEST_ANSWER))
+        if not isinstance(outcome.result, Head):
+            error = self._error(outcome.result)
+            if not (outcome.maybe_done and isinstance(error, ProviderError) and wire.is_not_pinned(error)):
+                raise error
         self._reader.forget_pinned(address.cid)
-        if isinstance(outcome.result, Head):
-            return True
-        error = self._error(outcome.result)
-        if outcome.maybe_done and isinstance(error, ProviderError) and wire.is_not_pinned(error):
-            return True
-        raise error
+        return True
 
     async def test_authentication(self) -> bool:
         """Ask the API whether it accepts the token. It says nothing of what the token may do."""

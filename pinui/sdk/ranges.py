@@ -37,18 +37,19 @@ def whole_size(head: Head) -> int | None:
     return int(matched[3]) if matched and matched[3] != "*" else None
 
 
-def continuation(head: Head, resume: tuple[int, str] | None) -> int | Continuation:
-    """Where the reply's body starts: 0, or the offset that was asked for; anything else can't be used."""
+def continuation(head: Head, resume: tuple[int, str] | None, *, takes_part: bool = False) -> int | Continuation:
+    """Where the reply's body starts: 0, or the offset that was asked for; anything else can't be used.
+
+    `takes_part` is for who asked for the beginning only.
+    """
     if head.status != 206:
         return 0
     matched = CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
     if matched is None:
         return Continuation.WRONG
     start, end = int(matched[1]), int(matched[2])
-    if resume is None:
-        return 0 if start == 0 else Continuation.WRONG
-    offset, etag = resume
-    if start != offset or head.headers.get("etag", etag) != etag:
+    offset, etag = resume or (0, None)
+    if start != offset or (etag is not None and head.headers.get("etag", etag) != etag):
         return Continuation.WRONG
     # A part that stops early would look like a whole file.
-    return offset if matched[3] == "*" or end + 1 == int(matched[3]) else Continuation.WRONG
+    return offset if takes_part or matched[3] == "*" or end + 1 == int(matched[3]) else Continuation.WRONG

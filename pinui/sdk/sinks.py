@@ -247,6 +247,8 @@ class FileSink:
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(final.parent))
         if final.is_dir():
             raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(final))
+        if final.exists() and not final.is_file():
+            raise FileExistsError(errno.EEXIST, "a pipe or device can't be replaced by a file", str(final))
         return final
 
     def _flush(self) -> None:

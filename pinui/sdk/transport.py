@@ -160,6 +160,7 @@ class Transport:
 
     async def _follow(self, request: Request, sink: Sink, watchdog: _Watchdog) -> Head | Rejection | Breakdown:
         redirects = 0
+        takes_part = "Range" in request.headers
         while True:
             resume = sink.resume_from()
             if resume is not None:
@@ -171,7 +172,8 @@ class Transport:
                 if request.is_api_call:
                     bucket_for(request.url).learn(status, reply.head.headers, self._clock.now())
                 if 200 <= status < 300:
-                    return await self._receive(reply, sink, watchdog, resume)
+                    offset = continuation(reply.head, resume, takes_part=takes_part)
+                    return await self._receive(reply, sink, watchdog, offset)
                 rejection = Rejection(
                     status, reply.head.headers, await _beginning(reply, LONGEST_ERROR_BODY), reply.head.url
                 )
@@ -187,7 +189,7 @@ class Transport:
             request = replace(request, url=target)
 
     async def _receive(
-        self, reply: Reply, sink: Sink, watchdog: _Watchdog, resume: tuple[int, str] | None
+        self, reply: Reply, sink: Sink, watchdog: _Watchdog, offset: int | Continuation
     ) -> Head | Breakdown:
         head = reply.head
         if head.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
@@ -197,9 +199,8 @@ class Transport:
                 final=True,
                 hint="Another gateway may behave better.",
             )
-        offset = continuation(head, resume)
-        if offset is Continuation.WRONG:
-            return Breakdown("sent", "The other side continued at the wrong place")
+        if isinstance(offset, Continuation):
+            return Breakdown("sent", "The other side sent another part than the one asked for")
         await sink.begin(head, offset)
         async for chunk in reply.chunks():
             watchdog.pause()  # whoever takes the bytes may take them slowly: a full disk's queue, a pager

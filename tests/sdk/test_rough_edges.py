@@ -269,7 +269,16 @@ async def test_links_that_stay_are_made_and_no_others(tmp_path: Path) -> None:
     file = [FileStart(("a.txt",), 2), FileBytes(memoryview(b"hi")), FileEnd(("a.txt",))]
     made = await write_folder(tmp_path / "good", *file, link("sub", "up", target="../a.txt"), link("here", target="."))
     assert (made / "sub" / "up").read_text() == "hi"
-    bad = ["/etc/passwd", "../secret.txt", "sub/../../secret.txt", "here/here/../../secret.txt", "..\\secret.txt", ".."]
+    bad = [
+        "/etc/passwd",
+        "../secret.txt",
+        "sub/../../secret.txt",
+        "here/here/../../secret.txt",
+        "..\\secret.txt",
+        "..",
+        "",
+        "a\0b",
+    ]
     for number, target in enumerate(bad):
         with pytest.raises(ContentError, match="link"):
             await write_folder(tmp_path / f"bad{number}", link("here", target="."), link("L", target=target))
@@ -358,3 +367,22 @@ async def test_unpinned_content_is_not_waited_for(make_client: MakeClient, clock
         with pytest.raises(PinuiError):
             await client.retrieve(f"{CID}/missing.json")
     assert clock.slept == []
+
+
+async def test_what_could_not_be_unpinned_is_still_waited_for(make_client: MakeClient, clock: FakeClock) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        if request.method == "DELETE":
+            return web.Response(status=403, text="no")
+        if request.method == "GET":
+            return web.Response(status=404, text="not here")
+        await request.read()
+        return web.json_response({"IpfsHash": CID})
+
+    async with serve(handler) as (url, _seen):
+        client = make_client(url)
+        await client.store(1)
+        with pytest.raises(PinuiError):
+            await client.revoke(CID)
+        with pytest.raises(PinuiError):
+            await client.retrieve(CID)
+    assert clock.slept[0] == 0.5

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
 
 from pinui import ContentError, NetworkError, ProviderError, SourceChanged
+from pinui.sdk.sources import Part, UploadSource
 from tests.sdk.conftest import MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 
@@ -120,6 +123,28 @@ async def test_a_source_that_changes_is_an_error(
         assert (await client.upload(b"still works")).size == 11
 
 
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), OSError),
+        (PermissionError(errno.EACCES, "no"), PermissionError),
+        (FileNotFoundError(errno.ENOENT, "gone"), SourceChanged),
+    ],
+    ids=["too many files", "no permission", "gone"],
+)
+async def test_a_source_that_cannot_be_opened_is_told_as_what_it_is(
+    make_client: MakeClient, trouble: OSError, told: type[OSError]
+) -> None:
+    def fail() -> Any:
+        raise trouble
+
+    source = UploadSource((Part("a", 3, "text/plain", fail, lambda _file: True),), "a", 3)
+    async with serve(take_upload) as (url, _seen):
+        with pytest.raises(told) as caught:
+            await make_client(url).upload(source)
+    assert isinstance(caught.value, SourceChanged) == (told is SourceChanged)
+
+
 def serving(body: bytes, **headers: str):  # type: ignore[no-untyped-def]
     async def handler(request: web.Request) -> web.Response:
         return web.Response(body=body, headers=headers)
@@ -138,6 +163,25 @@ async def test_a_download_appears_whole_under_its_name(make_client: MakeClient, 
         assert await client.download(CID, to=str(tmp_path)) == tmp_path / CID
     assert progress[-1] == (len(DATA), len(DATA))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([CID, "cat.png", "out.bin"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
+async def test_a_named_pipe_is_not_replaced_by_a_file(make_client: MakeClient, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    async with serve(serving(DATA)) as (url, _seen):
+        with pytest.raises(FileExistsError, match="pipe or device"):
+            await make_client(url).download(CID, to=tmp_path / "pipe")
+    assert [path.is_fifo() for path in tmp_path.iterdir()] == [True]
+
+
+async def test_a_part_that_nobody_asked_for_is_not_the_whole(make_client: MakeClient, tmp_path: Path) -> None:
+    async def handler(_request: web.Request) -> web.Response:
+        return web.Response(status=206, body=DATA[:100], headers={"Content-Range": "bytes 0-99/500"})
+
+    async with serve(handler) as (url, _seen):
+        with pytest.raises(NetworkError, match="another part"):
+            await make_client(url, retries=0).download(CID, to=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_gateways_name_is_used_in_a_folder(make_client: MakeClient, tmp_path: Path) -> None:

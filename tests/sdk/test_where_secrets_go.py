@@ -14,7 +14,7 @@ import trustme
 from aiohttp import web
 
 from pinui import Client, ClientConfig, NetworkError, PinProvider, PinuiError, ProviderError
-from tests.sdk.conftest import TOKEN, MakeClient
+from tests.sdk.conftest import TOKEN, FakeClock, MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -190,6 +190,20 @@ async def test_only_a_right_certificate_is_accepted(
                     await client.test_connection()
                 assert "SSL_CERT_FILE" in str(caught.value.hint)
     assert requests == (1 if words is None else 0)
+
+
+async def test_a_broken_handshake_is_no_word_about_certificates(make_client: MakeClient, clock: FakeClock) -> None:
+    async def alert(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(2000)
+        writer.write(b"\x15\x03\x03\x00\x02\x02\x50")  # fatal: internal error
+        await writer.drain()
+        await reader.read()
+
+    async with serve_raw(alert) as url:
+        with pytest.raises(NetworkError, match=r"The secure connection to .* could not be made") as caught:
+            await make_client(url.replace("http:", "https:")).test_connection()
+    assert "SSL_CERT_FILE" not in str(caught.value.hint)
+    assert len(clock.slept) == 1, "it may pass"
 
 
 async def test_a_proxy_from_the_environment_is_used_but_never_for_loopback(

@@ -102,3 +102,5 @@ async def test_data_calls_have_a_bucket_of_their_own_with_the_hosted_services_li
     assert pins is not data
     assert (pins.most_a_minute, data.most_a_minute) == (None, 30)
     assert bucket_for("http://127.0.0.1:1/data/pinList").most_a_minute is None
+    assert bucket_for("https://api.pinata.cloud/v1/data/pinList") is data, "the API may stand below a path"
+    assert bucket_for("https://api.pinata.cloud/data/api/pinning/pinJSONToIPFS") is not data

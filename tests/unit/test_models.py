@@ -109,6 +109,18 @@ def test_a_traceback_with_locals_shows_no_secret() -> None:
     assert CANARY not in text
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"pin_api_url": "http://example.com"}, {"verify": "maybe"}, {"gateway_key": "a b"}, {"retries": -1}]
+)
+def test_a_wrong_setting_shows_no_secret_among_the_variables_of_its_traceback(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))) as caught:
+        ClientConfig(**{"provider_token": CANARY, "gateway_key": CANARY, **wrong})
+    frames = [frame for frame, _line in traceback.walk_tb(caught.tb)]
+    ours = [frame for frame in frames if frame.f_code.co_filename.endswith("pinui/sdk/models.py")]
+    assert ours
+    assert CANARY not in repr([frame.f_locals for frame in ours])
+
+
 def test_secrets_compare_by_their_text() -> None:
     assert Secret(CANARY) == Secret(CANARY) == CANARY
     assert Secret(Secret("a")) != "b"

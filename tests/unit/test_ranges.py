@@ -31,12 +31,18 @@ def test_the_rest_is_asked_for_only_of_the_same_bytes() -> None:
         (head(206, content_range="bytes 10-18/20"), (10, '"e"'), Continuation.WRONG),
         (head(206, content_range="bytes 10-19/20", etag='"f"'), (10, '"e"'), Continuation.WRONG),
         (head(206), (10, '"e"'), Continuation.WRONG),
-        (head(206, content_range="bytes 0-9/20"), None, 0),
+        (head(206, content_range="bytes 0-19/20"), None, 0),
+        (head(206, content_range="bytes 0-9/20"), None, Continuation.WRONG),
         (head(206, content_range="bytes 5-9/20"), None, Continuation.WRONG),
     ],
 )
 def test_where_the_body_starts(reply: Head, resume: tuple[int, str] | None, expected: object) -> None:
     assert continuation(reply, resume) == expected
+
+
+def test_a_beginning_is_taken_by_who_asked_for_one() -> None:
+    assert continuation(head(206, content_range="bytes 0-9/20"), None, takes_part=True) == 0
+    assert continuation(head(206, content_range="bytes 5-9/20"), None, takes_part=True) == Continuation.WRONG
 
 
 def test_the_size_of_the_whole_is_read_from_either_answer() -> None:
