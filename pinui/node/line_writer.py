@@ -11,7 +11,7 @@ from typing import BinaryIO, TextIO
 __all__ = ["LineWriter"]
 
 MOST_WAITING = 1000
-LAST_LINES = 2.0
+LAST_LINES = 3.0
 
 
 class LineWriter:
