@@ -58,7 +58,7 @@ def run(environment: dict[str, str], tmp_path: Path) -> Run:
     folder = tmp_path / "here"
     folder.mkdir(exist_ok=True)
 
-    def run_pinui(*arguments: str, stdin: str | bytes = b"", timeout: float = 60, **variables: str) -> Ran:
+    def run_pinui(*arguments: str, stdin: str | bytes = b"", timeout: float = 120, **variables: str) -> Ran:
         ran = subprocess.run(
             [PINUI, *arguments],
             env=environment | variables,

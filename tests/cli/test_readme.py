@@ -34,7 +34,7 @@ def test_the_transcript_under_verbs_is_what_happens(environment: dict[str, str],
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     happened = ran.stdout.split(f"{mark}\n")
