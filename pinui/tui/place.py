@@ -32,6 +32,8 @@ __all__ = ["PlaceScreen", "Unsaved"]
 Result = TypeVar("Result")
 _HELD: ContextVar[object] = ContextVar("held", default=None)
 """Why the keys wait, in work that asks something."""
+AGES = 30.0
+"""Seconds after which ages are written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class PlaceScreen(KeepsFocus[None]):
     def __init__(self) -> None:
         super().__init__()
         self._holds: dict[str, object] = {}
+        self._seen: object = None
 
     @property
     def pinui(self) -> Pinui:
@@ -104,7 +107,24 @@ class PlaceScreen(KeepsFocus[None]):
         return Unsaved(f"{plural(self.revoking, 'pin')} {be} still to be revoked", "What is not revoked stays pinned.")
 
     def workspace_changed(self) -> None:
-        """The history, the transfers or the status changed."""
+        """The history, the profile or the status changed; steps of a running transfer alone show in Files only."""
+        seen = self._look()
+        if seen != self._seen or not self.workspace.transfers.active:
+            self._seen = seen
+            self.reload()
+
+    def reload(self) -> None:
+        """Bring what is shown up to date."""
+
+    def _look(self) -> object:
+        """Something that is another one when there may be something new to read."""
+        workspace = self.workspace
+        states = [(transfer.id, transfer.state) for transfer in workspace.transfers.all]
+        try:
+            written = workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading
+        except OSError:
+            written = 0
+        return states, workspace.service, workspace.status, written, self.pinui.clock() // AGES
 
     def show_pane(self, pane: str) -> None:
         """Focus a pane; in a small terminal, bring its column to the front."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from pinui.sdk.secret import Secret
@@ -16,7 +17,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.ended import LONG, Ended
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
-from tests.tui.pilots import shows, told, until, workbench
+from tests.tui.pilots import settled, shows, told, until, workbench
 
 CID = "QmU551gXooeNmFyyK1jaVBcKbfCrfkgbeSCZNRoQht5LHB"
 
@@ -60,6 +61,55 @@ async def test_uploads_go_on_at_the_service_they_were_meant_for(tmp_path: Path) 
         await shows(pilot, "5 done")
         assert [row.profile for row in await app.workspace.history.page(Query())] == ["studio"] * 5
         assert sum(request.method == "POST" for request in seen) == 5
+
+
+async def test_steps_of_a_transfer_read_nothing_anew_and_all_else_shows_while_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.store([1], name="on-the-node.json")
+        for number in range(3):
+            await app.workspace.send("alice", f"{number} " * 300)
+        async with studio(app):
+            await told(pilot, "Now using studio.")
+            (tmp_path / "large.bin").write_text("large")
+            app.workspace.transfers.upload(tmp_path / "large.bin")
+            await until(pilot, lambda: app.workspace.transfers.all[0].state == "running")
+            await app.use("local")
+            await shows(pilot, "on-the-node.json")
+            reads: list[str] = []
+            for owner, name in (
+                (app.workspace.history, "recipients"),
+                (app.workspace.history, "record"),
+                (app.workspace.history, "ids"),
+                (app.workspace.profiles, "list"),
+                (app.workspace.credentials, "read"),
+            ):
+                monkeypatch.setattr(owner, name, noted(reads, name, getattr(owner, name)))
+            for place, words in (("4", "you → alice"), ("5", "embedded node"), ("1", "on-the-node.json")):
+                await pilot.press(place)
+                await shows(pilot, words)
+                await settled(pilot)
+                reads.clear()
+                for _ in range(5):
+                    app._show_changes()  # as for each step of the upload
+                    await settled(pilot)
+                assert reads == [], f"in {place}"
+            await pilot.press("4")
+            await shows(pilot, "alice")
+            await settled(pilot)
+            reads.clear()
+            await app.workspace.send("bob", "while it runs")
+            await shows(pilot, "bob", "while it runs")
+            assert "record" not in reads, "long messages are read once"
+
+
+def noted(reads: list[str], name: str, work: Any) -> Any:
+    def call(*values: Any) -> Any:
+        reads.append(name)
+        return work(*values)
+
+    return call
 
 
 async def test_pins_are_revoked_at_the_service_that_the_question_was_about() -> None:

@@ -65,7 +65,7 @@ class ConnectionScreen(PlaceScreen):
 
     @on(Facts.Widened)
     def _break_elsewhere(self) -> None:
-        self.workspace_changed()
+        self.reload()
 
     @property
     def profiles(self) -> TwoLineList:
@@ -83,7 +83,7 @@ class ConnectionScreen(PlaceScreen):
 
     # -- showing ------------------------------------------------------------------------------------------------
 
-    def workspace_changed(self) -> None:
+    def reload(self) -> None:
         """A test ended, a profile came or went."""
         self.work_on(self._reload, "reload")
 

@@ -29,6 +29,8 @@ __all__ = ["MessagesScreen"]
 RECEIVED = "\0received"
 """The item for messages that nobody has filed yet; no recipient can be called that."""
 MOST = 300
+LONG = 400
+"""Characters: an excerpt of that length may be the beginning of more."""
 PUBLIC = "stored in public, delivered by nobody: pass the CID on with y"
 
 
@@ -50,6 +52,7 @@ class MessagesScreen(PlaceScreen):
         super().__init__()
         self.new: list[str] = []
         self.sending = 0
+        self._texts: dict[tuple[int, str], str] = {}  # the long ones of the thread in sight
         self._reading = asyncio.Lock()
         self._loads = 0
 
@@ -121,7 +124,7 @@ class MessagesScreen(PlaceScreen):
 
     # -- showing ------------------------------------------------------------------------------------------------
 
-    def workspace_changed(self) -> None:
+    def reload(self) -> None:
         """Somebody wrote."""
         self.work_on(self._reload, "reload")
 
@@ -161,17 +164,20 @@ class MessagesScreen(PlaceScreen):
             query = Query(kind="message", recipient=name, profile=self.workspace.profile.name, sort="oldest")
             ids = await history.ids(query)
         entries = await history.entries(ids[-MOST:])
-        texts = {entry.id: await self._text(entry) for entry in entries if len(entry.excerpt or "") >= 400}
+        texts = {entry.id: await self._text(entry) for entry in entries if len(entry.excerpt or "") >= LONG}
         notes: list[Line] = (
             [[("Nothing between you yet. ", "muted"), ("enter", "bold primary"), (" begins.", "muted")]] if name else []
         )
         if this != self._loads:
             return  # the cursor went on, or somebody wrote, and that is shown instead
+        self._texts = {(entry.id, entry.cid): texts[entry.id] for entry in entries if entry.id in texts}
         self._title(len(ids) - len(entries))
         self.thread.show_entries(entries, texts, notes)
         self.refresh_bindings()
 
     async def _text(self, entry: Entry) -> str:
+        if (known := self._texts.get((entry.id, entry.cid))) is not None:
+            return known
         record = await self.workspace.history.record(entry.id)
         document: Any = None if record is None else record.data
         return cast("dict[str, str]", document)["payload"] if isinstance(document, dict) else entry.excerpt or ""

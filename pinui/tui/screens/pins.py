@@ -50,7 +50,6 @@ class PinsScreen(PinActions, PlaceScreen):
         super().__init__()
         self.asked = Query(direction="sent")
         self._resting: Timer | None = None
-        self._states: object = None
         self._revoked = 0
 
     def compose_body(self) -> Iterable[Widget]:
@@ -84,14 +83,6 @@ class PinsScreen(PinActions, PlaceScreen):
         pane_title(self.detail, "Detail")
 
     # -- showing ------------------------------------------------------------------------------------------------
-
-    def workspace_changed(self) -> None:
-        """Read the history again, but not for every step of a running transfer."""
-        states = [(transfer.id, transfer.state) for transfer in self.workspace.transfers.all]
-        if states == self._states and self.workspace.transfers.active:
-            return
-        self._states = states
-        self.reload()
 
     def reload(self) -> None:
         """Bring the list up to date."""
