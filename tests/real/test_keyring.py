@@ -20,8 +20,8 @@ pytestmark = pytest.mark.real
 
 PINUI = str(Path(sys.executable).with_name("pinui"))
 
-# One step on the credentials of the profile “work”, in a process of its own; it also tells when it was begun and answered,
-# by a clock that all processes share here.
+# One step on the credentials of the profile “work”, in a process of its own. It also tells when it was begun and
+# answered, by a clock that all processes share here.
 STEP = """
 import asyncio, json, sys, time
 from pinui.sdk.secret import Secret
