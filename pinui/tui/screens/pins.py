@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from textual import on
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -53,11 +53,10 @@ class PinsScreen(PinActions, PlaceScreen):
         self._revoked = 0
 
     def compose_body(self) -> Iterable[Widget]:
-        """Filter and list beside the detail."""
+        """The filter above the list and the detail."""
+        yield FilterLine(placeholder="filter: name, CID, recipient, text", id="filter")
         with Horizontal(classes="body"):
-            with Vertical(id="left", classes="first"):
-                yield FilterLine(placeholder="filter: name, CID, recipient, text", id="filter")
-                yield PinList(self._fetch, self.pinui.clock)
+            yield PinList(self._fetch, self.pinui.clock)
             yield Detail()
 
     async def _fetch(self, ids: Sequence[int]) -> list[Entry]:

@@ -39,7 +39,7 @@ class PinList(ItemList):
         list: PinList
 
     def __init__(self, fetch: Callable[[Sequence[int]], Awaitable[list[Entry]]], clock: Callable[[], float]) -> None:
-        super().__init__(id="pins", classes="pane")
+        super().__init__(id="pins", classes="pane first")
         self.fetch = fetch
         self.clock = clock
         self.ids: Sequence[int] = ()
