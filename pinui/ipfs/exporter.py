@@ -10,7 +10,7 @@ from pinui.ipfs.dagpb import Link, decode_node
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
-from pinui.ipfs.shards import find_in_shard, split_shard
+from pinui.ipfs.shards import find_entry, split_shard
 from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
 
 __all__ = [
@@ -105,13 +105,7 @@ def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterat
         level = 0
         while True:
             yield here
-            piece = load(here, lookup)
-            if isinstance(piece, Folder):
-                found = next(((True, link) for link in piece.entries if link.name == name), None)
-            elif isinstance(piece, Shard):
-                found = find_in_shard(piece, name, level)
-            else:
-                found = None
+            found = find_entry(load(here, lookup), name, level)
             if found is None:
                 yield None
                 return

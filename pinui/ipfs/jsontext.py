@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from pinui.ipfs.errors import ContentAddressError
 
-__all__ = ["NotJSON", "is_small", "parse", "parse_as_javascript", "reserialize", "stringify", "utf16_length"]
+__all__ = ["NotJSON", "is_small", "parse", "parse_as_javascript", "stringify", "utf16_length"]
 
 # Python's own reader gives up near 1,000 levels, less the caller's stack: what is stored shall be readable.
 MAX_DEPTH = 500
@@ -129,15 +129,6 @@ def parse_as_javascript(text: str | bytes) -> Any:
         raise NotJSON("it is nested too deeply") from None
     except ValueError as error:
         raise NotJSON(str(error)) from None
-
-
-def reserialize(text: str | bytes) -> str:
-    """JSON text as the hosted service stores it: JSON.parse, then JSON.stringify.
-
-    What JavaScript can't hold changes there without a word, and so it does here: integers above 2^53 are
-    rounded, and numbers beyond the largest double become null.
-    """
-    return stringify(parse_as_javascript(text))
 
 
 def utf16_length(text: str) -> int:

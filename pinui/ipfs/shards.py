@@ -1,13 +1,13 @@
-"""Names in a sharded folder (a HAMT): which slot a name has at each level, and what a shard's links mean."""
+"""Names in folders, also in sharded ones (HAMTs): which slot a name has at each level, what a shard's links mean."""
 
 from __future__ import annotations
 
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.murmur3 import murmur3_x64_64
-from pinui.ipfs.unixfs import Shard
+from pinui.ipfs.unixfs import Folder, Piece, Shard
 
-__all__ = ["find_in_shard", "split_shard"]
+__all__ = ["find_entry", "split_shard"]
 
 HASH_BITS = 64
 
@@ -17,8 +17,14 @@ def split_shard(shard: Shard) -> list[tuple[str | None, Link]]:
     return [((link.name or "")[shard.prefix :] or None, link) for link in shard.links]
 
 
-def find_in_shard(shard: Shard, name: str, level: int) -> tuple[bool, Link] | None:
-    """Where `name` leads from a shard at this level: (whether it is the entry itself, link), or None."""
+def find_entry(piece: Piece, name: str, level: int) -> tuple[bool, Link] | None:
+    """Where `name` leads from a folder, or a shard at this level: (whether it is the entry itself, link), or None."""
+    if isinstance(piece, Folder):
+        return next(((True, link) for link in piece.entries if link.name == name), None)
+    return _find_in_shard(piece, name, level) if isinstance(piece, Shard) else None
+
+
+def _find_in_shard(shard: Shard, name: str, level: int) -> tuple[bool, Link] | None:
     width = shard.fanout.bit_length() - 1
     shift = HASH_BITS - width * (level + 1)
     if shift < 0:

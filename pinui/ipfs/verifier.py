@@ -17,7 +17,7 @@ from pinui.ipfs.errors import MalformedContent, MissingBlock, UnsupportedContent
 from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
-from pinui.ipfs.shards import find_in_shard, split_shard
+from pinui.ipfs.shards import find_entry, split_shard
 from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
 
 __all__ = [
@@ -139,11 +139,6 @@ class CarVerifier:
         self._seen: dict[tuple[int, bytes], bytes] = {}
         self._pending: list[_Want | FileEnd] = [_OnTheWay(root, tuple(path)) if path else _Thing(root, ())]
 
-    @property
-    def complete(self) -> bool:
-        """Whether everything that was asked for has come."""
-        return not self._pending
-
     def feed_block(self, data: Bytes) -> Iterator[Event]:
         """Take the block `wanted`, for a server that gives blocks one by one. Consume it whole."""
         cid = self.wanted
@@ -227,12 +222,7 @@ class CarVerifier:
 
     def _follow(self, want: _OnTheWay, piece: Piece) -> None:
         name, *rest = want.rest
-        if isinstance(piece, Folder):
-            found = next(((True, link) for link in piece.entries if link.name == name), None)
-        elif isinstance(piece, Shard):
-            found = find_in_shard(piece, name, want.level)
-        else:
-            found = None
+        found = find_entry(piece, name, want.level)
         if found is None:
             raise MissingBlock(f"there is no {name!r} in {want.cid}")
         is_entry, link = found

@@ -18,6 +18,9 @@ from pinui.sdk.sinks import sync_folder, temporary_beside
 
 __all__ = ["FolderWriter"]
 
+# What Linux takes.
+LONGEST_TARGET = 4095
+
 
 class FolderWriter:
     """Makes files and folders from verified events. All of it touches the disk: call it in threads."""
@@ -124,6 +127,6 @@ class FolderWriter:
         up = next((number for number, step in enumerate(steps) if step != ".."), len(steps))
         if up > len(path) - 1 or ".." in steps[up:] or any("\\" in step or step == "/" for step in steps):
             raise ContentError(f"The folder holds a link that could lead out of it: {'/'.join(path)}")
-        if not target or "\0" in target:
+        if not target or "\0" in target or len(target.encode()) > LONGEST_TARGET:
             raise ContentError(f"The folder holds a link that leads nowhere: {'/'.join(path)}")
         self._place(path).symlink_to(target)

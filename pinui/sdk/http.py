@@ -56,8 +56,6 @@ class Request:
     credential: SecretHeader | None = None
     is_api_call: bool = False
     """Calls of the API keep to its rate limit, and don't follow a redirect to another origin: their token could not."""
-    repeatable: bool = True
-    """Whether it may be sent again when nobody knows if the first one arrived."""
     transfer: bool = False
     """A transfer has no limit in all: it may take as long as it makes progress."""
 

@@ -1,7 +1,7 @@
 """Whether to try again, and when: classify and schedule, as pure functions.
 
 Everything the SDK sends may be repeated: reads change nothing, pinning is content-addressed, and unpinning twice leaves
-the same state. What is not repeated is a large upload whose first copy may have arrived.
+the same state. For a large upload, the provider is first asked whether it has arrived: `Transport.perform`'s `is_done`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 from pinui.sdk.http import Breakdown, Rejection
 
-__all__ = ["LONGEST_WAIT", "is_passing", "retry_after", "wait_before_retry"]
+__all__ = ["LONGEST_WAIT", "retry_after", "wait_before_retry"]
 
 FIRST_WAIT = 0.5
 LARGEST_BACKOFF = 20.0
@@ -28,12 +28,11 @@ def wait_before_retry(
     *,
     attempt: int,
     retries: int,
-    repeatable: bool,
     now: float,
     random: Callable[[], float],
 ) -> float | None:
     """Seconds to wait before attempt number `attempt + 1` (the first is 0); None to give up."""
-    if attempt >= retries or not is_passing(outcome, repeatable):
+    if attempt >= retries or not _is_passing(outcome):
         return None
     asked = retry_after(outcome.headers, now) if isinstance(outcome, Rejection) else None
     # Full jitter: clients that failed together don't come back together.
@@ -43,10 +42,10 @@ def wait_before_retry(
     return None if asked > LONGEST_WAIT else asked + min(backoff, 1.0)
 
 
-def is_passing(outcome: Rejection | Breakdown, repeatable: bool = True) -> bool:
+def _is_passing(outcome: Rejection | Breakdown) -> bool:
     """Whether the same request might succeed later."""
     if isinstance(outcome, Breakdown):
-        return not outcome.final and (outcome.stage == "connect" or repeatable)
+        return not outcome.final
     if outcome.status >= 500:
         return outcome.status not in LASTING_SERVER_ERRORS
     return outcome.status in (408, 425, 429)

@@ -95,7 +95,6 @@ class Transport:
                 result,
                 attempt=attempt,
                 retries=self._retries if retries is None else retries,
-                repeatable=request.repeatable,
                 now=self._clock.now(),
                 random=self._clock.random,
             )

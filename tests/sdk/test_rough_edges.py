@@ -278,6 +278,7 @@ async def test_links_that_stay_are_made_and_no_others(tmp_path: Path) -> None:
         "..",
         "",
         "a\0b",
+        "x" * 5000,
     ]
     for number, target in enumerate(bad):
         with pytest.raises(ContentError, match="link"):

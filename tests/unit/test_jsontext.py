@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.ipfs.jsontext import NotJSON, is_small, parse, reserialize, stringify, utf16_length
+from pinui.ipfs.jsontext import NotJSON, is_small, parse, parse_as_javascript, stringify, utf16_length
 
 # [a JSON text, what Node.js 20 printed for JSON.stringify(JSON.parse(text)), the length of that]
 JAVASCRIPT: list[tuple[str, str, int]] = json.loads(
@@ -29,6 +29,11 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
     max_leaves=20,
 )
+
+
+def reserialize(text: str | bytes) -> str:
+    """What the service makes of a text."""
+    return stringify(parse_as_javascript(text))
 
 
 @pytest.mark.parametrize(("text", "expected", "length"), JAVASCRIPT)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinui.sdk.http import Breakdown, Rejection
-from pinui.sdk.retry import LONGEST_WAIT, is_passing, retry_after, wait_before_retry
+from pinui.sdk.retry import LONGEST_WAIT, retry_after, wait_before_retry
 
 NOW = 1_700_000_000.0
 
@@ -18,10 +18,8 @@ def rejection(status: int, **headers: str) -> Rejection:
     return Rejection(status, {name.replace("_", "-"): value for name, value in headers.items()}, b"", "https://x")
 
 
-def wait(
-    outcome: Rejection | Breakdown, attempt: int = 0, repeatable: bool = True, chance: float = 1.0
-) -> float | None:
-    return wait_before_retry(outcome, attempt=attempt, retries=4, repeatable=repeatable, now=NOW, random=lambda: chance)
+def wait(outcome: Rejection | Breakdown, attempt: int = 0, chance: float = 1.0) -> float | None:
+    return wait_before_retry(outcome, attempt=attempt, retries=4, now=NOW, random=lambda: chance)
 
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520, 599])
@@ -35,14 +33,10 @@ def test_lasting_refusals_are_not(status: int) -> None:
     assert wait(rejection(status)) is None
 
 
-def test_a_failed_connect_is_always_safe_to_repeat() -> None:
-    assert wait(Breakdown("connect", "down"), repeatable=False) == 0.5
+def test_no_answer_is_worth_another_try_unless_it_would_end_the_same_way() -> None:
+    assert wait(Breakdown("connect", "down")) == 0.5
+    assert wait(Breakdown("sent", "broke")) == 0.5
     assert wait(Breakdown("connect", "bad certificate", final=True)) is None
-
-
-def test_a_lost_reply_is_repeated_only_where_that_is_safe() -> None:
-    assert is_passing(Breakdown("sent", "broke"), repeatable=True)
-    assert not is_passing(Breakdown("sent", "broke"), repeatable=False)
 
 
 @given(st.integers(0, 3), st.floats(0, 1))
