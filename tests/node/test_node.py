@@ -13,17 +13,17 @@ import httpx
 import pytest
 
 from pinui.node import Node, NodeError
-from tests.node.conftest import client
+from tests.node.conftest import PATIENCE, client
 
 
 async def test_a_node_is_a_context(tmp_path: Path) -> None:
     async with Node(tmp_path / "new" / "folder") as node:
         assert node.gateway_url == f"{node.api_url}/ipfs"
-        async with httpx.AsyncClient(trust_env=False, verify=False) as http:
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=PATIENCE) as http:
             assert (await http.get(f"{node.gateway_url}/bafkqaaa")).status_code == 200
     assert node.token not in repr(node)
     with pytest.raises(httpx.ConnectError):
-        async with httpx.AsyncClient(trust_env=False, verify=False) as http:
+        async with httpx.AsyncClient(trust_env=False, verify=False, timeout=PATIENCE) as http:
             await http.get(node.gateway_url)
 
 
