@@ -185,10 +185,11 @@ class Index:
         """The pin of a CID, if it is pinned."""
         return self._pinned(connection or self._reader(), cid)
 
-    def find(self, digest: bytes) -> Place | None:
-        """Where a block lies, whichever pin brought it."""
+    def find(self, digest: bytes, *, besides: str = "") -> Place | None:
+        """Where a block lies, whichever pin brought it; `besides` is a CAR that is not there."""
         found = self._reader().execute(
-            "SELECT car, offset, length FROM blocks JOIN pins ON number = pin WHERE digest = ? LIMIT 1", (digest,)
+            "SELECT car, offset, length FROM blocks JOIN pins ON number = pin WHERE digest = ? AND car <> ? LIMIT 1",
+            (digest, besides),
         )
         row = found.fetchone()
         return None if row is None else Place(*row)

@@ -28,7 +28,7 @@ from typing import Any
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
-from pinui.node.index import Index, Pin
+from pinui.node.index import Index, Pin, Place
 from pinui.node.lock import FolderLock, alone_in
 from pinui.node.recovery import open_index
 
@@ -205,24 +205,26 @@ class BlockReader:
 
     def __call__(self, cid: Cid) -> bytes:
         """The bytes of a block; `MissingBlock` if no pin has it."""
-        try:
-            return self._read(cid)
-        except FileNotFoundError:  # its pin was unpinned just now; another one may have it too
-            with contextlib.suppress(FileNotFoundError):
-                return self._read(cid)
-            raise MissingBlock(f"This node does not have {cid}.") from None
+        gone = ""
+        for _ in range(2):
+            place = self._index.find(cid.digest, besides=gone) if cid.hash_code == SHA2_256 else None
+            if place is None:
+                break
+            try:
+                data = self._read(place)
+            except FileNotFoundError:  # unpinned just now, or lost; another pin may have the block too
+                gone = place.car
+                continue
+            if len(data) != place.length:
+                raise MissingBlock(f"This node has lost a part of {cid}: its file is shorter than it was.")
+            return data
+        raise MissingBlock(f"This node does not have {cid}.")
 
-    def _read(self, cid: Cid) -> bytes:
-        place = self._index.find(cid.digest) if cid.hash_code == SHA2_256 else None
-        if place is None:
-            raise MissingBlock(f"This node does not have {cid}.")
+    def _read(self, place: Place) -> bytes:
         with self._lock:
             fd = self._open(place.car)
             os.lseek(fd, place.offset, os.SEEK_SET)
-            data = os.read(fd, place.length)
-        if len(data) != place.length:
-            raise MissingBlock(f"This node has lost a part of {cid}: its file is shorter than it was.")
-        return data
+            return os.read(fd, place.length)
 
     def _open(self, car: str) -> int:
         fd = self._files.get(car)
