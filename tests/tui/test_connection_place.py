@@ -357,6 +357,18 @@ async def test_the_welcome_leads_through_the_wizard_to_the_profile_it_made(servi
         await shows(pilot, "▌studio", "· in use", "custom service")
 
 
+@pytest.mark.parametrize("width", [60, 80, 132])
+async def test_a_long_name_leaves_the_bar_to_the_places(width: int) -> None:
+    async with workbench(size=(width, 24)) as (app, pilot):
+        name = "production-eu-west-1-pinning-service-of-the-archive-team-in-oslo"
+        app.workspace.profiles.save(Profile(name, "custom", "https://pins.example", "https://pins.example/ipfs"))
+        await app.use(name)
+        await pilot.press("5")
+        bar = "1 Pins  2 JSON  3 Files  4 Msgs  5 Conn" if width < 100 else "5 Connection"
+        await until(pilot, lambda: text_of(app).splitlines()[0].rstrip().endswith(bar), "the places")
+        await until(pilot, lambda: " pro" in text_of(app).splitlines()[0], "the name")
+
+
 @pytest.mark.parametrize("lines", [6, 7, 8])
 async def test_a_list_that_scrolls_shows_both_lines_of_the_profile_and_no_half_one(lines: int) -> None:
     async with workbench(size=(80, 24)) as (app, pilot):

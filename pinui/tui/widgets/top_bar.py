@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.reactive import reactive
 
 from pinui.tui.commands import PLACES
+from pinui.tui.display import fit
 from pinui.tui.widgets.bar import Bar
 from pinui.workspace.text import clean_line
 
@@ -29,14 +31,6 @@ class TopBar(Bar):
         """The whole bar as one line of text."""
         small = self.size.width < 100
         dot, colour = DOTS[self.state]
-        left = Content.assemble(
-            (" pinui ", "bold $on-primary on $primary"),
-            "  ",
-            (dot, colour),
-            " ",
-            (clean_line(self.profile), "bold $strong"),
-            "  ",
-        )
         gap = " " if small else "  "
         places: list[tuple[Content, str]] = []
         for place in PLACES:
@@ -46,7 +40,12 @@ class TopBar(Bar):
             else:
                 content = Content.assemble((f"{gap}{place.digit}", "$primary"), (f" {title}{gap}", "$second"))
             places.append((content, f"app.go('{place.id}')"))
-        room = self.size.width - left.cell_length - sum(content.cell_length for content, _ in places) - 1
+        head = Content.assemble((" pinui ", "bold $on-primary on $primary"), "  ", (dot, colour), " ")
+        room = self.size.width - head.cell_length - sum(content.cell_length for content, _ in places) - 3
+        name = clean_line(self.profile)
+        name = fit(name, min(cell_len(name), max(1, room)))  # a long one gives way to the places
+        left = Content.assemble(head, (name, "bold $strong"), "  ")
+        room -= cell_len(name)
         fact = clean_line(self.fact)
         middle = Content.styled(fact if len(fact) < room else "", "$muted")
         filler = Content(" " * max(1, room - middle.cell_length))
