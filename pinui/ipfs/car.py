@@ -6,9 +6,7 @@ import struct
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-
-import libipld
+from enum import IntEnum
 
 from pinui.ipfs.cid import DAG_PB, MAX_CID_BYTES, RAW, SHA2_256, Cid, read_cid
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
@@ -27,6 +25,20 @@ COMMON = {b"\x01\x55\x12\x20": RAW, b"\x01\x70\x12\x20": DAG_PB}
 V2_HEADER = bytes.fromhex("a16776657273696f6e02")
 
 
+class Cbor(IntEnum):
+    """The kinds of values in a header, as CBOR numbers them. By hand: libipld refuses CIDs with long digests there."""
+
+    NUMBER = 0
+    BYTES = 2
+    TEXT = 3
+    LIST = 4
+    MAP = 5
+    TAG = 6
+
+
+CID_TAG = 42
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block as it stands in an archive: nobody has checked yet that its bytes are what its CID says."""
@@ -37,8 +49,14 @@ class Block:
 
 def encode_header(roots: Sequence[Cid]) -> bytes:
     """The beginning of an archive. CIDs of one kind have one length: a root can be patched in later."""
-    header: bytes = libipld.encode_dag_cbor({"roots": [bytes(root) for root in roots], "version": 1})
+    listed = b"".join(b"\xd8\x2a" + _cbor_head(Cbor.BYTES, len(raw) + 1) + b"\0" + raw for raw in map(bytes, roots))
+    header = b"\xa2\x65roots" + _cbor_head(Cbor.LIST, len(roots)) + listed + b"\x67version\x01"
     return encode_varint(len(header)) + header
+
+
+def _cbor_head(kind: Cbor, count: int) -> bytes:
+    """The beginning of a byte string or a list; no CID and no list of roots is longer than a byte can count."""
+    return bytes([kind << 5 | count]) if count < 24 else bytes([kind << 5 | 24, count])
 
 
 def encode_section_head(cid: Cid, size: int) -> bytes:
@@ -166,13 +184,44 @@ class CarReader:
 
 def _decode_header(raw: bytes) -> tuple[Cid, ...]:
     try:
-        header: Any = libipld.decode_dag_cbor(raw)
-        version, roots = header["version"], header["roots"]
-        if version == 1 and isinstance(roots, list):
-            return tuple(Cid.from_bytes(root) for root in cast("list[Any]", roots))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        return _read_header(raw)
+    except (MalformedContent, IndexError) as error:
         raise MalformedContent("the header of the CAR is damaged") from error
-    raise MalformedContent("the header of the CAR is damaged")
+
+
+def _read_header(raw: bytes) -> tuple[Cid, ...]:
+    version, roots = 0, list[Cid]()
+    count, offset = _read_cbor_head(raw, 0, Cbor.MAP)
+    for _ in range(count):
+        size, offset = _read_cbor_head(raw, offset, Cbor.TEXT)
+        name, offset = raw[offset : offset + size], offset + size
+        if name == b"version":
+            version, offset = _read_cbor_head(raw, offset, Cbor.NUMBER)
+        elif name == b"roots":
+            length, offset = _read_cbor_head(raw, offset, Cbor.LIST)
+            for _ in range(length):
+                tag, offset = _read_cbor_head(raw, offset, Cbor.TAG)
+                size, offset = _read_cbor_head(raw, offset, Cbor.BYTES)
+                if (tag, raw[offset]) != (CID_TAG, 0):
+                    raise MalformedContent("a root is no CID")
+                roots.append(Cid.from_bytes(raw[offset + 1 : offset + size]))
+                offset += size
+        else:
+            raise MalformedContent("there is an unknown field")
+    if version != 1 or offset != len(raw):
+        raise MalformedContent("the version is another one, or something stands behind it")
+    return tuple(roots)
+
+
+def _read_cbor_head(raw: bytes, offset: int, kind: Cbor) -> tuple[int, int]:
+    """The number that begins what stands at `offset`, and where the rest of that begins."""
+    low = raw[offset] & 0x1F
+    if raw[offset] >> 5 != kind or low > 25:
+        raise MalformedContent("something else is due")
+    if low < 24:
+        return low, offset + 1
+    end = offset + 1 + (low - 23)
+    return int.from_bytes(raw[offset + 1 : end], "big"), end
 
 
 def _read_cid(section: memoryview) -> tuple[Cid, int]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import libipld
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinui.ipfs.car import CarReader, encode_header, encode_section_head
-from pinui.ipfs.cid import Cid
+from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
 from pinui.ipfs.exporter import list_folder, load, read_file, resolve, walk_blocks
 from pinui.ipfs.multihash import raw_cid
 from pinui.ipfs.unixfs import FilePiece, Folder, Shard, Symlink
+from pinui.ipfs.varint import encode_varint
 from tests.unit.vectors import VECTORS, Store, expected, names, needs_vectors
 
 A, B = b"first", b"second block"
@@ -74,6 +76,25 @@ def test_sections_may_not_leave_the_version_2_payload() -> None:
         read(as_version_2(CAR[:-1], index=b"more bytes than the block needs"))
 
 
+@pytest.mark.parametrize("length", [0, 1, 20, 64, 65, 128, 240])
+def test_a_root_may_have_a_digest_of_any_length(length: int) -> None:
+    root = Cid(1, RAW, IDENTITY, bytes(length))
+    reader = CarReader()
+    header = encode_header([root, CIDS[0]])
+    assert header.count(b"\xd8\x2a") == 2, "each is marked as a CID"
+    assert not list(reader.feed(header))
+    assert reader.roots == (root, CIDS[0])
+
+
+@given(st.lists(st.sampled_from([*CIDS, CIDS[0].to_v1(), Cid(0, DAG_PB, SHA2_256, bytes(32))]), max_size=30))
+def test_a_header_is_the_one_that_others_write(roots: list[Cid]) -> None:
+    header: bytes = libipld.encode_dag_cbor({"roots": [bytes(root) for root in roots], "version": 1})
+    assert encode_header(roots) == encode_varint(len(header)) + header
+    reader = CarReader()
+    list(reader.feed(encode_header(roots)))
+    assert reader.roots == tuple(roots)
+
+
 HEADER = encode_header([])
 
 
@@ -92,6 +113,12 @@ HEADER = encode_header([])
         (b"\x01\x80", "header of the CAR is damaged"),
         (b"\x11\xa2eroots\x80gversion\x03", "header of the CAR is damaged"),
         (b"\x12\xa2eroots\x81\x01gversion\x01", "header of the CAR is damaged"),
+        (b"\x14\xa2eroots\x81\xd8\x2a\x40gversion\x01", "header of the CAR is damaged"),
+        (b"\x15\xa2eroots\x81\xd8\x2a\x41\x01gversion\x01", "header of the CAR is damaged"),
+        (b"\x12\xa3eroots\x80gversion\x01\x00", "header of the CAR is damaged"),
+        (b"\x14\xa3eroots\x80gversion\x01ax\x00", "header of the CAR is damaged"),
+        (b"\x12\xa2eroots\x80gversion\x01\x00", "header of the CAR is damaged"),
+        (b"\x12\xa2eroots\x80gversion\x1a\x00", "header of the CAR is damaged"),
         (b"\xa0\x1f" + b"\x81" * 4000, "header of the CAR is damaged"),
         (as_version_2(b""), "points nowhere"),
     ],
