@@ -114,7 +114,7 @@ async def test_an_address_where_nobody_answers_is_explained(service: Node) -> No
         await shows(pilot, "Paste the API token")
         await paste(pilot, TOKEN)
         await pilot.press("enter", "enter", "enter")
-        await shows(pilot, "Nobody answers at that address.")
+        await shows(pilot, "Nobody answers at that address.", "esc back · enter try again")
 
 
 async def to_the_name(pilot: Pilot[None]) -> None:
@@ -367,6 +367,22 @@ async def test_a_long_name_leaves_the_bar_to_the_places(width: int) -> None:
         bar = "1 Pins  2 JSON  3 Files  4 Msgs  5 Conn" if width < 100 else "5 Connection"
         await until(pilot, lambda: text_of(app).splitlines()[0].rstrip().endswith(bar), "the places")
         await until(pilot, lambda: " pro" in text_of(app).splitlines()[0], "the name")
+
+
+async def test_long_addresses_are_whole_beside_the_scroll_bar() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        gateway = "https://gateway.eu-west-1.archive.example.organisation/" + "a-long-way-down/" * 8 + "ipfs"
+        others = tuple(f"https://other-{number}.example/ipfs" for number in range(6))
+        profile = Profile("archive", "custom", "https://pins.example", gateway, gateways=others)
+        app.workspace.profiles.save(profile)
+        await pilot.press("5")
+        await shows(pilot, "▌local")
+        await pilot.press("j", "j")
+        await shows(pilot, "Gateway", "other-1")
+        rows = text_of(app).splitlines()
+        first = next(index for index, row in enumerate(rows) if "Gateway" in row)
+        seen = "".join(row.strip(" │").removeprefix("Gateway").strip() for row in rows[first : first + 5])
+        assert gateway in seen
 
 
 @pytest.mark.parametrize("lines", [6, 7, 8])

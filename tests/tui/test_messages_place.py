@@ -157,12 +157,15 @@ async def test_everybody_has_a_draft_of_their_own_and_leaving_counts_them_all() 
         await paste(pilot, "dear alice")
         await pilot.press("escape", "tab", "j")
         await shows(pilot, "Write to bob")
+        await shows(pilot, "draft: dear alice")
         assert "dear alice" not in line_of(app)
         await pilot.press("i")
         await paste(pilot, "dear bob")
         await pilot.press("escape", "tab", "k")
         await shows(pilot, "Write to alice", "dear alice")
         assert line_of(app) == "dear alice"
+        await shows(pilot, "draft: dear bob")
+        assert "draft: dear alice" not in text_of(app), "it is in sight"
         await pilot.press("q")
         await shows(pilot, "2 messages are not stored. Quit all the same?", "The lines in Messages (4) are lost.")
 

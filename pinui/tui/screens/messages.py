@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from textual import on
@@ -35,9 +36,15 @@ PUBLIC = "stored in public, delivered by nobody: pass the CID on with y"
 
 
 class RecipientList(TwoLineList):
-    """Who was written to."""
+    """Who was written to, and for whom something is begun."""
 
     BINDINGS = bindings("recipients")
+    drafts: Mapping[str | None, str] = MappingProxyType({})
+
+    def below(self, item: TwoLines) -> tuple[str, str]:
+        """A draft that is out of sight, or what was said last."""
+        draft = self.drafts.get(None if item.id == RECEIVED else item.id, "").strip()
+        return (f"draft: {draft}", "warning") if draft else super().below(item)
 
 
 class MessagesScreen(PlaceScreen):
@@ -73,6 +80,7 @@ class MessagesScreen(PlaceScreen):
             [("n ", "bold primary"), ("writes to somebody", "muted")],
             [("v ", "bold primary"), ("reads by CID", "muted")],
         ]
+        self.recipients.drafts = self.line.drafts
         self._title()
 
     @property
@@ -132,7 +140,7 @@ class MessagesScreen(PlaceScreen):
         async with self._reading:  # one after the other: what was read first must not be shown last
             items = await self._items()
             self.recipients.show_items(items, select)
-        self.line.turn_to(self.recipient)
+        self._turn_line()
         await self._show_thread()
 
     async def _items(self) -> list[TwoLines]:
@@ -152,6 +160,10 @@ class MessagesScreen(PlaceScreen):
     def _unfiled(self) -> Query:
         profile = self.workspace.profile.name
         return Query(kind="message", direction="received", profile=profile, filed=False, sort="oldest")
+
+    def _turn_line(self) -> None:
+        self.line.turn_to(self.recipient)
+        self.recipients.refresh()  # it shows the drafts that are out of sight
 
     async def _show_thread(self) -> None:
         self._loads += 1
@@ -184,12 +196,12 @@ class MessagesScreen(PlaceScreen):
 
     @on(ItemList.Moved, "#recipients")
     def _moved(self) -> None:
-        self.line.turn_to(self.recipient)
+        self._turn_line()
         self.work_on(self._show_thread, "thread")
 
     @on(Input.Blurred, "#words")
     def _left_the_line(self) -> None:
-        self.line.turn_to(self.recipient)
+        self._turn_line()
 
     @on(ItemList.Chosen, "#recipients")
     def _chosen(self) -> None:
@@ -202,7 +214,7 @@ class MessagesScreen(PlaceScreen):
         if self.recipient is None:
             self.action_new_recipient()
         else:
-            self.line.turn_to(self.recipient)
+            self._turn_line()
             self.show_pane("#line")
             focus_now(self.line.field)
 
@@ -235,6 +247,7 @@ class MessagesScreen(PlaceScreen):
                 entry = await self.workspace.send(name, text)
         except BaseException:
             self.line.give_back(name, text)  # what was written is not lost with the connection
+            self.recipients.refresh()
             raise
         finally:
             self.sending -= 1

@@ -300,6 +300,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     def _ask(self) -> None:
         self.tested = None  # at once: an answer to what was asked before must not let enter save this
         self.query_one("#testing", Static).update(Content("Asking the service …"))
+        self.query_one("#wizard").border_subtitle = PAGES["test"].keys
         self._asking = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
     async def _test(self) -> None:
@@ -313,6 +314,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             result = await self.pinui.workspace.test(draft, self.secret())
         self.tested = result
         self.query_one("#testing", Static).update(answer_words(result))
+        self.query_one("#wizard").border_subtitle = f"esc back · enter {'save' if result.ok else 'try again'}"
 
     async def _save(self) -> None:
         from pinui.sdk.secret import Secret

@@ -57,7 +57,7 @@ PAGES = {
     "address": Page(0, "name", "esc back · tab next field · enter next"),
     "token": Page(1, "token", "esc back · enter next"),
     "gateway": Page(2, "gateway", "esc back · tab next field · enter next"),
-    "test": Page(3, "testing", "esc back · enter next"),
+    "test": Page(3, "testing", "esc back"),
     "done": Page(4, "done", "enter use it"),
 }
 

@@ -68,12 +68,17 @@ class TwoLineList(ItemList):
         """Before the first."""
         return self.notes
 
+    def below(self, item: TwoLines) -> tuple[str, str]:
+        """The second line and its tone."""
+        return item.below, "muted"
+
     def item_line(self, index: int, line: int, width: int) -> Line:
         """Name and fact, or what stands below."""
         item = self.items[index]
         here = index == self.cursor
         if line == 1:
-            return [(fit("  " + item.below, width), "muted")]
+            text, tone = self.below(item)
+            return [(fit("  " + text, width), tone)]
         if line == 2:
             return ()
         room = width - cell_len(item.fact) - 2
