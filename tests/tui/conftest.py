@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from pinui.node import Node
 from pinui.tui.app import Pinui
 from tests.tui.pilots import svg, until
+from tests.tui.services import TOKEN
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 LAST_FRAMES = 20.0
@@ -32,6 +34,13 @@ def own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Node]:
+    """A pinning service of one's own."""
+    async with Node(tmp_path / "service", token=TOKEN) as node:
+        yield node
 
 
 Snapshot = Callable[[Pinui, Pilot[None], str], Awaitable[None]]

@@ -1,0 +1,259 @@
+"""The wizard, against real nodes: its steps, what can go wrong in each, where the token goes."""
+
+from __future__ import annotations
+
+from textual.pilot import Pilot
+
+from pinui.node import Node
+from pinui.sdk.errors import ProviderError
+from pinui.tui.app import Pinui
+from pinui.tui.screens.wizard import Wizard
+from pinui.tui.screens.wizard_words import answer_words
+from pinui.workspace import TestResult
+from tests.tui.pilots import paste, shows, text_of, until, workbench
+from tests.tui.services import TOKEN, to_the_token
+
+
+async def test_the_wizard_sets_up_a_service_and_says_where_the_token_is(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, f'  "{TOKEN[:20]}\n{TOKEN[20:]}"  ')
+        await shows(pilot, "looks like a JWT, ends 1 Jan 2100")
+        assert TOKEN[:10] not in text_of(app), "it is masked"
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", f"{service.api_url}/ipfs")
+        assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"], (
+            "nothing is saved yet"
+        )
+        await pilot.press("enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio", "The token is kept for this run only.")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace.profile.name == "studio")
+        await shows(pilot, "● connected", "✓ Connected", "Last test")
+        entry = await app.workspace.store({"on": "the other service"})
+        assert entry.profile == "studio"
+        config = app.workspace.paths.config.read_text()
+        assert service.api_url in config
+        assert TOKEN not in config
+
+
+async def test_a_gateway_that_nobody_typed_follows_the_address(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, "http://127.0.0.1:9")
+        await shows(pilot, "Paste the API token")
+        await pilot.press("escape")
+        await shows(pilot, "where is its API?")
+        app.screen.set_focus(app.screen.query_one("#api"))
+        await pilot.press("ctrl+u")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, f"{service.api_url}/ipfs")
+
+
+async def test_a_wrong_token_is_explained_and_nothing_is_saved(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, "not-the-token")
+        await shows(pilot, "not a JWT; the service decides")
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "The service does not know this token.", "Nothing is saved.")
+        await pilot.press("escape", "escape", "escape", "escape", "escape")
+        await until(pilot, lambda: not isinstance(app.screen, Wizard))
+        assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
+
+
+async def test_an_address_where_nobody_answers_is_explained(service: Node) -> None:
+    async with workbench() as (_app, pilot):
+        await to_the_token(pilot, "http://127.0.0.1:9")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "Nobody answers at that address.", "esc back · enter try again")
+
+
+async def to_the_name(pilot: Pilot[None]) -> None:
+    await pilot.press("5", "a")
+    await shows(pilot, "Where should your pins live?")
+    await pilot.press("2")
+    await shows(pilot, "where is its API?")
+
+
+def focused(app: Pinui) -> str | None:
+    return app.screen.focused.id if app.screen.focused else None
+
+
+async def test_tab_moves_between_the_fields_of_a_step(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_name(pilot)
+        await paste(pilot, "studio")
+        await pilot.press("enter")
+        assert focused(app) == "api"
+        await shows(pilot, "tab next field")
+        await pilot.press("shift+tab")
+        assert focused(app) == "name"
+        await pilot.press("tab")
+        assert focused(app) == "api"
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        assert "tab next field" not in text_of(app), "there is only one"
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway")
+        await pilot.press("enter")
+        assert focused(app) == "key"
+        await pilot.press("shift+tab")
+        assert focused(app) == "gateway"
+        await pilot.press("tab")
+        assert focused(app) == "key"
+
+
+async def test_a_name_is_judged_before_the_address_is_asked_for() -> None:
+    async with workbench() as (app, pilot):
+        await to_the_name(pilot)
+        await pilot.press("enter")
+        await shows(pilot, "Give it a name first.")
+        assert focused(app) == "name"
+        await paste(pilot, "local")
+        await until(pilot, lambda: "Give it a name" not in text_of(app), "the line goes when one types")
+        await pilot.press("enter")
+        await shows(pilot, "There is a profile local already")
+        assert focused(app) == "name"
+        await paste(pilot, "/studio")
+        await pilot.press("enter")
+        await shows(pilot, "A profile cannot be called “local/studio”.")
+        assert "There is a profile" not in text_of(app), "one line, the last word only"
+        assert focused(app) == "name"
+        assert not app._notifications, "nothing stands over the form"
+
+
+async def test_a_bad_name_is_told_when_tab_leaves_it_and_found_again_by_enter() -> None:
+    async with workbench() as (app, pilot):
+        await to_the_name(pilot)
+        await paste(pilot, "local")
+        await pilot.press("tab")
+        await shows(pilot, "There is a profile local already")
+        assert focused(app) == "api"
+        await paste(pilot, "https://pins.example")
+        await pilot.press("enter")
+        assert focused(app) == "name"
+        await shows(pilot, "There is a profile local already")
+        await pilot.press("escape")
+        await shows(pilot, "Where should your pins live?")
+        assert "There is a profile" not in text_of(app), "it belongs to the step"
+
+
+async def test_a_bad_address_is_told_in_the_box_and_has_the_focus(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, "pins.example")
+        await shows(pilot, "must be a web address")
+        assert focused(app) == "api"
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: "must be a web address" not in text_of(app), "the line goes when one types")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token", "keyring where there is one, otherwise", "kept for this run")
+        await pilot.press("enter")
+        await shows(pilot, "Paste the token first.")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway")
+        await pilot.press("ctrl+u", "tab", "enter")
+        await shows(pilot, "ateway address")
+        assert focused(app) == "gateway"
+        assert not app._notifications, "nothing stands over the form"
+
+
+async def test_a_token_is_found_in_what_is_pasted() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("1")
+        await shows(pilot, "Paste the API token")
+        wizard = app.screen
+        assert isinstance(wizard, Wizard)
+        for pasted in (
+            f"Bearer {TOKEN}",
+            f"bearer\r\n{TOKEN[:20]}\r\n{TOKEN[20:]}",
+            f'  "{TOKEN}"\n',
+            f"'Bearer {TOKEN}'",
+        ):
+            await pilot.press("ctrl+u")
+            await paste(pilot, pasted)
+            await shows(pilot, "looks like a JWT")
+            assert wizard.secret().reveal() == TOKEN
+
+
+async def test_the_welcome_leads_through_the_wizard_to_the_profile_it_made(service: Node) -> None:
+    async with workbench(size=(80, 24), welcome=True) as (_app, pilot):
+        await shows(pilot, "Welcome")
+        await pilot.press("s")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("2")
+        await shows(pilot, "where is its API?")
+        await paste(pilot, "studio")
+        await pilot.press("enter")
+        await paste(pilot, service.api_url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio")
+        await pilot.press("enter")
+        await shows(pilot, "▌studio", "· in use", "custom service")
+
+
+async def test_choosing_the_local_node_needs_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("3")
+        await until(pilot, lambda: not isinstance(app.screen, Wizard))
+        assert app.workspace.profile.name == "local"
+
+
+async def test_the_smallest_terminal_shows_every_step_and_all_that_is_wrong() -> None:
+    async with workbench(size=(60, 16)) as (_app, pilot):
+        await to_the_name(pilot)
+        await shows(pilot, "○ Done", "The token is sent there")
+        await paste(pilot, "local/studio")
+        await pilot.press("enter")
+        await shows(pilot, "✗ A profile cannot be called", "beginning with a letter or digit.", "○ Done")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "studio")
+        await pilot.press("enter")
+        await paste(pilot, "http://pins.example.com")
+        await pilot.press("enter")
+        await shows(pilot, "✗ API address must start", "this machine alone): 'http://pins.example.com'.")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "http://127.0.0.1:9")
+        await pilot.press("enter")
+        await shows(pilot, "never to a file.", "unpin.", "○ Done")
+        await pilot.press("enter")
+        await shows(pilot, "✗ Paste the token first.")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "its key is optional.")
+        await pilot.press("ctrl+u", "enter")
+        await shows(pilot, "✗ Gateway address must be")
+        await pilot.press("escape", "enter")
+        await shows(pilot, "its key is optional.")
+        await pilot.resize_terminal(80, 24)
+        await shows(pilot, "○ Test ── ○ Done")
+
+
+def test_a_service_that_answers_with_pages_leaves_room_for_what_to_do() -> None:
+    long = ProviderError("HTTP error 500", status=500, details="trouble " * 3000)
+    words = answer_words(TestResult(False, 1.0, long)).plain
+    assert len(words) < 500
+    assert words.startswith("✗ trouble trouble")
+    assert "Try again later." in words
