@@ -31,6 +31,7 @@ PLACE_KEYS: dict[str, Group] = {
                 "pins.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"
             ),
             Command("pins.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+            spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
             spare("pins.mark_all", "a", "screen.mark_all", "mark all", "Mark every pin in the list, or none"),
             spare("pins.hide", "z", "screen.hide", "hide revoked", "Hide the revoked ones, or show them again"),
             spare(

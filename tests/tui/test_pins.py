@@ -70,6 +70,23 @@ async def test_s_sorts_and_the_header_says_how() -> None:
             assert await titles(app, pilot) == order
 
 
+async def test_a_note_is_shown_with_the_pin_and_found_by_the_filter() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, letter={"n": 1}, map={"n": 2})
+        await shows(pilot, "2 pins", "letter")
+        await pilot.press("G", "N")
+        await shows(pilot, "A note to letter", "no note")
+        await paste(pilot, "for the harbour master")
+        await pilot.press("enter")
+        await shows(pilot, "Note     for the harbour master")
+        await pilot.press("slash")
+        await paste(pilot, "harbour")
+        await shows(pilot, "1 pin with “harbour”")
+        await pilot.press("enter", "N", "ctrl+u", "enter", "escape")
+        await shows(pilot, "2 pins")
+        await until(pilot, lambda: "harbour master" not in text_of(app))
+
+
 async def test_n_names_a_pin_and_esc_changes_nothing() -> None:
     async with workbench() as (app, pilot):
         await store(app, {"lat": 59.91})

@@ -198,16 +198,29 @@ class PinActions(PlaceScreen):
         self.ask_on(self._rename, "rename")
 
     async def _rename(self) -> None:
+        if (entry := self.pins.current) is not None:
+            name = await self._ask_text("name", f"A name of your own for {title_of(entry)[:60]}", entry.name)
+            if name is not None:
+                await self.workspace.history.rename(entry.id, name or None)
+                self.reload()
+
+    def action_annotate(self) -> None:
+        """Ask for a note."""
+        self.ask_on(self._annotate, "rename")
+
+    async def _annotate(self) -> None:
+        if (entry := self.pins.current) is not None:
+            note = await self._ask_text("note", f"A note to {title_of(entry)[:60]}", entry.note)
+            if note is not None:
+                await self.workspace.history.annotate(entry.cid, entry.profile, note)
+                self.reload()
+
+    async def _ask_text(self, what: str, question: str, before: str | None) -> str | None:
+        """Other words than before, or None if they are to stay."""
         from pinui.tui.screens.prompt import Prompt
 
-        entry = self.pins.current
-        if entry is None:
-            return
-        question = f"A name of your own for {title_of(entry)[:60]}"
-        before = entry.name or ""
-        prompt = Prompt("Name", question, before, placeholder="no name", note="Only this machine knows it.")
+        known = "Only this machine knows it; the filter finds it."
+        prompt = Prompt(what.capitalize(), question, before or "", placeholder=f"no {what}", note=known)
         shown = prompt.field.value
-        name = await self.ask(prompt)
-        if name is not None and name != shown:
-            await self.workspace.history.rename(entry.id, name or None)
-            self.reload()
+        text = await self.ask(prompt)
+        return text if text != shown else None

@@ -29,7 +29,7 @@ REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
 
 
-OF_A_PIN = {"mark", "mark_all", "open", "copy", "revoke", "browse", "rename", "download", "forget", "sort"}
+OF_A_PIN = {"mark", "mark_all", "open", "copy", "revoke", "browse", "rename", "annotate", "download", "forget", "sort"}
 """What can be done only where there is a pin."""
 
 

@@ -118,6 +118,10 @@ class History:
         """Give a row a name; None takes it away."""
         await self._write(lambda file: file.set_text(entry_id, "name", name))
 
+    async def annotate(self, cid: str, profile: str, note: str) -> None:
+        """Give every row of a CID a note; an empty one takes it away."""
+        await self._write(lambda file: file.set_note(cid, profile, note))
+
     async def file_under(self, entry_id: int, recipient: str | None) -> None:
         """File a received message under a name; None puts it back."""
         await self._write(lambda file: file.set_text(entry_id, "recipient", recipient))
