@@ -15,6 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from textual import events
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -45,6 +46,7 @@ async def until(
 def text_of(app: Any) -> str:
     """What a person reads on the screen."""
     width, height = app.size
+    visible_screen_stack.set(app._background_screens)  # a dialog's lines are kept, with or without the app behind it
     lines = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip()[:width] for strip in lines[:height])
 
