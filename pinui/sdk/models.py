@@ -244,7 +244,8 @@ class ClientMessage:
             raise _no_message("it has no recipientId")
         if not isinstance(payload, str):
             raise _no_message("it has no payload text")
-        if isinstance(timestamp, bool) or not isinstance(timestamp, (int, float)) or not math.isfinite(timestamp):
+        is_number = isinstance(timestamp, (int, float)) and not isinstance(timestamp, bool)
+        if not is_number or (isinstance(timestamp, float) and not math.isfinite(timestamp)):
             raise _no_message("it has no timestamp")
         return cls(recipient, payload, int(timestamp))
 

@@ -101,6 +101,9 @@ class Profiles:
         check_name(profile.name)
         if profile.name == LOCAL.name:
             raise WorkspaceError("The profile “local” is the embedded node and has nothing to set.")
+        for what, url in (("API URL", profile.api_url), ("gateway URL", profile.gateway_url)):
+            if url is not None:
+                check_url(url, what=what)  # what could not be read again is not written
 
         def change(document: Any) -> None:
             table = document.setdefault("profiles", _new_table(is_super=True)).setdefault(profile.name, _new_table())

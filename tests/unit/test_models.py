@@ -180,6 +180,7 @@ def test_a_blob_knows_its_size_and_does_not_print_its_bytes() -> None:
         ({"recipientId": "a", "payload": "x", "timestamp": True}, "no timestamp"),
         ({"recipientId": "a", "payload": "x"}, "no timestamp"),
         ({"recipientId": "a", "payload": "x", "timestamp": float("inf")}, "no timestamp"),
+        ({"recipientId": "a", "payload": "x", "timestamp": "1"}, "no timestamp"),
     ],
 )
 def test_what_is_no_message_is_refused_with_a_sentence(document: object, reason: str) -> None:
@@ -191,6 +192,7 @@ def test_a_message_is_read_as_it_was_written() -> None:
     message = ClientMessage("alice", "hi", 1700000000000)
     assert ClientMessage.from_json({**message.to_json(), "more": 1}) == message
     assert ClientMessage.from_json({**message.to_json(), "timestamp": 5.0}).timestamp == 5
+    assert ClientMessage.from_json({**message.to_json(), "timestamp": 10**400}).timestamp == 10**400
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,14 @@ def test_a_profile_cannot_have_a_name_that_would_be_trouble(config: Path, name: 
         Profiles(config).save(Profile(name, "custom", "https://api.example.com"))
 
 
+@pytest.mark.parametrize("url", ["", "ftp://pins.example", "http://pins.example"])
+def test_an_address_that_could_not_be_read_again_is_not_written(config: Path, url: str) -> None:
+    profiles = Profiles(config)
+    with pytest.raises(WorkspaceError, match="Gateway URL"):
+        profiles.save(Profile("work", "custom", "https://pins.example", url))
+    assert not config.exists()
+
+
 def test_the_built_in_profiles_stay(config: Path) -> None:
     profiles = Profiles(config)
     with pytest.raises(WorkspaceError, match="built in"):
