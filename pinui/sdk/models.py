@@ -244,10 +244,11 @@ class ClientMessage:
             raise _no_message("it has no recipientId")
         if not isinstance(payload, str):
             raise _no_message("it has no payload text")
-        is_number = isinstance(timestamp, (int, float)) and not isinstance(timestamp, bool)
-        if not is_number or (isinstance(timestamp, float) and not math.isfinite(timestamp)):
+        if isinstance(timestamp, float) and math.isfinite(timestamp):
+            timestamp = int(timestamp)
+        if isinstance(timestamp, bool) or not isinstance(timestamp, int):
             raise _no_message("it has no timestamp")
-        return cls(recipient, payload, int(timestamp))
+        return cls(recipient, payload, timestamp)
 
 
 def _no_message(why: str) -> ContentError:
