@@ -12,7 +12,7 @@ from pinui.tui.widgets.fields import Field
 from pinui.workspace import Profile
 from pinui.workspace.profiles import BUILT_IN
 from tests.tui.pilots import paste, shows, text_of, told, until, workbench
-from tests.tui.services import TOKEN, to_the_token
+from tests.tui.services import TOKEN, to_pinatas_gateway, to_the_token
 
 
 async def use_pinata(app: Pinui, service: Node) -> Profile:
@@ -32,12 +32,7 @@ async def test_a_profile_in_use_is_set_up_again_with_its_own_gateway_and_goes_on
 ) -> None:
     async with workbench() as (app, pilot):
         before = await use_pinata(app, service)
-        await pilot.press("5", "a")
-        await shows(pilot, "Where should your pins live?")
-        await pilot.press("1")
-        await shows(pilot, "Paste the API token")
-        await paste(pilot, TOKEN)
-        await pilot.press("enter")
+        await to_pinatas_gateway(pilot)
         await shows(pilot, "Which gateway", "http://127.0.0.1:9/ipfs", "as it is now")
         await pilot.press("enter", "enter")
         await shows(pilot, "✓ The service accepts the token")
@@ -55,12 +50,7 @@ async def test_a_profile_in_use_is_set_up_again_with_its_own_gateway_and_goes_on
 async def test_the_key_of_a_gateway_does_not_go_to_another(service: Node) -> None:
     async with workbench() as (app, pilot):
         await use_pinata(app, service)
-        await pilot.press("5", "a")
-        await shows(pilot, "Where should your pins live?")
-        await pilot.press("1")
-        await shows(pilot, "Paste the API token")
-        await paste(pilot, TOKEN)
-        await pilot.press("enter")
+        await to_pinatas_gateway(pilot)
         await shows(pilot, "Which gateway", "as it is now")
         await pilot.press("ctrl+u")
         await paste(pilot, service.gateway_url)
@@ -74,12 +64,7 @@ async def test_the_key_of_a_gateway_does_not_go_to_another(service: Node) -> Non
 
 async def test_what_was_typed_for_a_service_waits_there_and_goes_to_no_other() -> None:
     async with workbench() as (app, pilot):
-        await pilot.press("5", "a")
-        await shows(pilot, "Where should your pins live?")
-        await pilot.press("1")
-        await shows(pilot, "Paste the API token")
-        await paste(pilot, TOKEN)
-        await pilot.press("enter")
+        await to_pinatas_gateway(pilot)
         await shows(pilot, "Which gateway", "https://gateway.pinata.cloud/ipfs")
         await pilot.press("ctrl+u")
         await paste(pilot, "https://mine.mypinata.cloud/ipfs")
@@ -128,12 +113,7 @@ async def test_settings_that_break_under_the_wizard_are_told(service: Node) -> N
 async def test_settings_that_cannot_be_read_are_told_in_the_wizard() -> None:
     async with workbench() as (app, pilot):
         await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
-        await pilot.press("5", "a")
-        await shows(pilot, "Where should your pins live?")
-        await pilot.press("1")
-        await shows(pilot, "Paste the API token")
-        await paste(pilot, TOKEN)
-        await pilot.press("enter")
+        await to_pinatas_gateway(pilot)
         await shows(pilot, "Which gateway")
         app.workspace.paths.config.write_text("this is [ not toml")
         await pilot.press("enter", "enter")
