@@ -11,6 +11,7 @@ from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, can_rebuild, like
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
+from pinui.sdk.behind import ONE_HOP, QUICK_TO_HASH, Behind
 from pinui.sdk.errors import ContentError, IntegrityError
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Head, Sink
@@ -18,8 +19,8 @@ from pinui.sdk.names import media_type_of
 
 __all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
 
-# Hashing hops to a thread: often enough to keep up, seldom enough to cost nothing.
-BATCH = 1024 * 1024
+# How much of an archive is checked at once. Its blocks are held until the whole batch is found right.
+CAR_BATCH = 1024 * 1024
 
 
 class ReadSink(Sink, Protocol):
@@ -34,8 +35,8 @@ class ReadSink(Sink, Protocol):
         """Forget everything that came."""
         ...
 
-    def replay(self, feed: Callable[[bytes], None]) -> None:
-        """Give all that came to `feed`, in pieces. Touches the disk: call it in a thread."""
+    async def replay(self, feed: Callable[[bytes], None]) -> None:
+        """Give all that came to `feed`, in pieces and in a thread."""
         ...
 
 
@@ -44,7 +45,7 @@ class NotTrustless(Exception):
 
 
 class CheckingSink:
-    """Hashes what it hands on. The hash of one batch is computed while the next one arrives."""
+    """Hashes what it hands on, while more arrives."""
 
     def __init__(self, inner: ReadSink, cid: Cid) -> None:
         self._inner = inner
@@ -53,7 +54,7 @@ class CheckingSink:
         self._batch: list[bytes] = []
         self._batched = 0
         self._size = 0
-        self._hashing: asyncio.Future[None] | None = None
+        self._hashing = Behind()
         self._is_listing = False
 
     @property
@@ -66,7 +67,7 @@ class CheckingSink:
 
     async def begin(self, head: Head, offset: int) -> None:
         if offset == 0:
-            self._hashing = None  # of an attempt that is void; its check is thrown away with it
+            self._hashing = Behind()  # the one of an attempt that is void goes with the check that it works for
             self._check = ContentCheck(self._cid)
             self._batch.clear()
             self._batched = self._size = 0
@@ -80,19 +81,19 @@ class CheckingSink:
         self._batched += len(chunk)
         self._size += len(chunk)
         await self._inner.write(chunk)
-        if self._batched >= BATCH:
+        if self._batched >= ONE_HOP:
             await self._hash_batch()
 
     async def finding(self) -> Finding:
         """What the bytes were, after every likely way of cutting them was tried."""
         await self._hash_batch()
-        await self._settle()
+        await self._hashing.settle()
         finding = self._check.finding()
         if finding != "unknown" or not can_rebuild(self._cid) or not self._inner.can_start_anew:
             return finding
         for profile in likely_profiles(self._cid)[1:]:
             check = ContentCheck(self._cid, profile)
-            await asyncio.to_thread(self._inner.replay, check.feed)
+            await self._inner.replay(check.feed)
             if check.finding() == "verified":
                 return "verified"
         return "unknown"
@@ -103,15 +104,13 @@ class CheckingSink:
         return self._size <= ONE_BLOCK
 
     async def _hash_batch(self) -> None:
-        await self._settle()
+        await self._hashing.room()
         batch = self._batch
         self._batch, self._batched = [], 0
-        self._hashing = asyncio.ensure_future(asyncio.to_thread(self._hash, self._check, batch))
-
-    async def _settle(self) -> None:
-        if self._hashing is not None:
-            await asyncio.shield(self._hashing)  # a time-out cancels the attempt, not the hash
-            self._hashing = None
+        if self._size <= QUICK_TO_HASH:
+            self._hash(self._check, batch)
+        else:
+            self._hashing.start(self._hash, self._check, batch)
 
     @staticmethod
     def _hash(check: ContentCheck, batch: Iterable[bytes]) -> None:
@@ -166,7 +165,7 @@ class CarSink:
     async def write(self, chunk: bytes) -> None:
         self._batch.append(chunk)
         self._batched += len(chunk)
-        if self._batched >= BATCH or not self._deep:
+        if self._batched >= CAR_BATCH or not self._deep:
             await self._check_batch()
 
     async def finish(self) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Iterable
 from typing import BinaryIO, NoReturn, Protocol
 
+from pinui.sdk.behind import Behind
 from pinui.sdk.errors import SourceChanged
 from pinui.sdk.http import OnProgress
 from pinui.sdk.sources import PIECE, Part
@@ -70,6 +71,7 @@ class Multipart:
     async def _read(self) -> AsyncIterator[bytes]:
         self._hold = hold = _Hold()
         watch = None if self._watcher is None else self._watcher.begin()
+        hashing = Behind()
         done = 0
         if self._opening:
             yield self._opening
@@ -82,17 +84,18 @@ class Multipart:
                 if not piece:
                     self._fail(part)
                 left -= len(piece)
-                # The piece is hashed while it is sent.
-                watched = None if watch is None else asyncio.create_task(asyncio.to_thread(watch.feed, piece))
+                if watch is not None:
+                    # Hashed while it is sent and the next ones are read.
+                    await hashing.room()
+                    hashing.start(watch.feed, piece)
                 yield piece
-                if watched is not None:
-                    await watched
                 done += len(piece)
                 if self._on_progress is not None:
                     self._on_progress(done, self._total)
             if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
                 self._fail(part)
             if watch is not None:
+                await hashing.settle()
                 await asyncio.to_thread(watch.end_of, part)
             hold.release()
             yield b"\r\n"

@@ -17,6 +17,7 @@ from pinui.ipfs.jsontext import NotJSON, is_small, parse, stringify, utf16_lengt
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk import wire
 from pinui.sdk.address import Address
+from pinui.sdk.behind import QUICK_TO_HASH
 from pinui.sdk.errors import ContentError, PinuiError, ProviderError, SerializationError
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
@@ -35,8 +36,6 @@ __all__ = ["Peek", "PinProvider", "json_text", "text_of"]
 
 # An answer of the API is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
-# Hashing this little takes less time than asking a thread to do it.
-QUICK_TO_HASH = 64 * 1024
 # A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
 CHEAP_TO_REPEAT = 1024 * 1024
 

@@ -7,11 +7,12 @@ import errno
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from pinui.sdk.behind import ONE_HOP, Behind
 from pinui.sdk.errors import ContentError, NetworkError
 from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
@@ -19,8 +20,7 @@ from pinui.sdk.ranges import strong_etag
 
 __all__ = ["FileSink", "MemorySink", "PipeSink", "sync_folder", "temporary_beside"]
 
-# One hop to the disk's thread for each of these, not for each piece off the network.
-WRITE_SIZE = 1024 * 1024
+READ_SIZE = 1024 * 1024
 
 
 class MemorySink:
@@ -57,8 +57,8 @@ class MemorySink:
     def restart(self) -> None:
         self._data.clear()
 
-    def replay(self, feed: Callable[[bytes], None]) -> None:
-        feed(bytes(self._data))
+    async def replay(self, feed: Callable[[bytes], None]) -> None:
+        await asyncio.to_thread(feed, bytes(self._data))
 
     async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
         self._data.clear()
@@ -107,9 +107,8 @@ class PipeSink:
             self._held.clear()
             self._holding = self._done = 0
 
-    def replay(self, feed: Callable[[bytes], None]) -> None:
-        for piece in self._held:
-            feed(piece)
+    async def replay(self, feed: Callable[[bytes], None]) -> None:
+        await asyncio.to_thread(feed, b"".join(self._held))
 
     def resume_from(self) -> tuple[int, str] | None:
         return (self._done, self._etag) if self._written and self._etag is not None else None
@@ -157,6 +156,7 @@ class FileSink:
         self._final = to
         self._buffer: list[bytes] = []
         self._buffered = 0
+        self._writing = Behind()
         self._done = 0
         self._total: int | None = None
         self._etag: str | None = None
@@ -176,12 +176,9 @@ class FileSink:
         self._buffer.clear()
         self._buffered = self._done = 0
 
-    def replay(self, feed: Callable[[bytes], None]) -> None:
-        self._flush()
-        if self._temporary is not None:
-            with self._temporary.open("rb") as file:
-                while piece := file.read(WRITE_SIZE):
-                    feed(piece)
+    async def replay(self, feed: Callable[[bytes], None]) -> None:
+        await self._writing.settle()
+        await asyncio.to_thread(self._replay, self._taken_buffer(), feed)
 
     def resume_from(self) -> tuple[int, str] | None:
         return (self._done, self._etag) if self._done and self._etag is not None else None
@@ -192,20 +189,23 @@ class FileSink:
             self._total = head.length
             self._buffer.clear()
             self._buffered = self._done = 0
+        await self._writing.settle()
         await asyncio.to_thread(self._prepare, head, offset)
 
     async def write(self, chunk: bytes) -> None:
         self._buffer.append(chunk)
         self._buffered += len(chunk)
         self._done += len(chunk)
-        if self._buffered >= WRITE_SIZE:
-            await asyncio.to_thread(self._flush)
+        if self._buffered >= ONE_HOP:
+            await self._writing.room()
+            self._writing.start(self._write_all, self._taken_buffer())
         if self._on_progress is not None:
             self._on_progress(self._done, self._total)
 
     async def commit(self) -> Path:
         """Sync, give the final name, and return it. From here on the file is there, whole."""
-        return await asyncio.to_thread(self._commit)
+        await self._writing.settle()
+        return await asyncio.to_thread(self._commit, self._taken_buffer())
 
     def discard(self) -> None:
         """Remove what was written. A cancelled download may still have a thread at work here: it is waited for."""
@@ -251,19 +251,29 @@ class FileSink:
             raise FileExistsError(errno.EEXIST, "a pipe or device can't be replaced by a file", str(final))
         return final
 
-    def _flush(self) -> None:
+    def _taken_buffer(self) -> list[bytes]:
+        pieces = self._buffer
+        self._buffer, self._buffered = [], 0
+        return pieces
+
+    def _write_all(self, pieces: Iterable[bytes]) -> None:
         with self._lock:
             if self._file is None:
                 return  # discarded while this was waiting for its thread
-            for piece in self._buffer:
+            for piece in pieces:
                 view = memoryview(piece)
                 while view:
                     view = view[self._file.write(view) :]
-            self._buffer.clear()
-            self._buffered = 0
 
-    def _commit(self) -> Path:
-        self._flush()
+    def _replay(self, pieces: Iterable[bytes], feed: Callable[[bytes], None]) -> None:
+        self._write_all(pieces)
+        if self._temporary is not None:
+            with self._temporary.open("rb") as file:
+                while piece := file.read(READ_SIZE):
+                    feed(piece)
+
+    def _commit(self, pieces: Iterable[bytes]) -> Path:
+        self._write_all(pieces)
         # The slow part, without the lock: who cancels now doesn't wait for the disk.
         if self._file is not None:
             with suppress(ValueError):  # closed by a discard in between, which is noticed below

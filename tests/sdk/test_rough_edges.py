@@ -16,10 +16,11 @@ import pytest
 from aiohttp import web
 
 from pinui import Client, ClientConfig, ContentError, NetworkError, PinProvider, PinuiError
+from pinui.ipfs.check import ContentCheck
 from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.jsontext import stringify
 from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
-from pinui.sdk.checking import BATCH
+from pinui.sdk.behind import MOST, ONE_HOP
 from pinui.sdk.folders import FolderWriter
 from tests.sdk.conftest import FakeClock, Leap, MakeClient, some_turns
 from tests.sdk.gateways import FakeGateway, cut, folder_of, honest
@@ -324,20 +325,25 @@ async def test_where_a_folder_would_go_is_looked_at_before_it_is_fetched(
     assert (tmp_path / "taken").read_bytes() == b"mine"
 
 
-async def test_a_busy_machine_makes_it_late_and_nothing_else(make_client: MakeClient, leap: Leap) -> None:
-    """The default thread pool is the application's, too: while it is full, hashing and writing wait their turn."""
-    content = cut(os.urandom(3_000_000), KUBO_V0)
+async def test_a_busy_machine_makes_it_late_and_nothing_else(
+    make_client: MakeClient, leap: Leap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = cut(os.urandom((MOST + 2) * ONE_HOP), KUBO_V0)
     release = threading.Event()
     waits_for_the_hash = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    feed = ContentCheck.feed
+
+    def slow_feed(check: ContentCheck, data: bytes) -> None:
+        release.wait()
+        feed(check, data)
 
     def on_progress(done: int, _total: int | None) -> None:
-        if done >= 2 * BATCH:
+        if done >= (MOST + 1) * ONE_HOP:
             waits_for_the_hash.set()
 
+    monkeypatch.setattr(ContentCheck, "feed", slow_feed)
     async with serve(FakeGateway(content)) as (url, _seen):
         client = make_client(url, verify="try", retries=0)
-        blockers = [loop.run_in_executor(None, release.wait) for _ in range(40)]
         reading = asyncio.create_task(client.download(content.cid, on_progress=on_progress))
         try:
             await waits_for_the_hash.wait()
@@ -347,6 +353,17 @@ async def test_a_busy_machine_makes_it_late_and_nothing_else(make_client: MakeCl
         finally:
             release.set()
         assert (await reading).data == content.plain
+
+
+async def test_an_application_that_fills_the_thread_pool_does_not_hold_up_the_hash(make_client: MakeClient) -> None:
+    content = cut(os.urandom(3 * ONE_HOP), KUBO_V0)
+    release = threading.Event()
+    blockers = [asyncio.get_running_loop().run_in_executor(None, release.wait) for _ in range(40)]
+    try:
+        async with serve(FakeGateway(content)) as (url, _seen):
+            assert (await make_client(url, verify="try").download(content.cid)).verification == "verified"
+    finally:
+        release.set()
         await asyncio.gather(*blockers)
 
 

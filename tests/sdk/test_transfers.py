@@ -16,13 +16,14 @@ import pytest
 from aiohttp import web
 
 from pinui import ContentError, NetworkError, ProviderError, SourceChanged
+from pinui.sdk.behind import ONE_HOP
 from pinui.sdk.sources import Part, UploadSource
 from tests.sdk.conftest import MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 PINNED = f'{{"IpfsHash":"{CID}"}}'
-DATA = random.Random(1).randbytes(3 * 1024 * 1024 + 17)
+DATA = random.Random(1).randbytes(2 * ONE_HOP + 17)
 
 
 async def take_upload(request: web.Request) -> web.Response:
@@ -73,7 +74,7 @@ async def test_an_upload_refused_early_reports_that_and_is_not_sent_again(
     make_client: MakeClient, tmp_path: Path
 ) -> None:
     file = tmp_path / "data.bin"
-    file.write_bytes(DATA * 4)
+    file.write_bytes(DATA * 2)
     attempts = 0
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -246,7 +247,7 @@ async def test_a_broken_download_goes_on_where_it_stopped_or_starts_anew(
             extra.append(f"Content-Range: bytes {start}-{len(DATA) - 1}/{len(DATA)}")
             writer.write(reply("206 Partial Content", DATA[start:], *extra))
         elif len(asked) == 1:
-            writer.write(reply("200 OK", DATA[:1_500_000], *extra, length=len(DATA)))
+            writer.write(reply("200 OK", DATA[: ONE_HOP + 500_000], *extra, length=len(DATA)))
         else:
             writer.write(reply("200 OK", DATA, *extra))
         await writer.drain()
@@ -257,7 +258,7 @@ async def test_a_broken_download_goes_on_where_it_stopped_or_starts_anew(
     assert asked[0] is None
     assert len(asked) == 2
     if etag == '"strong"':
-        assert 0 < int(asked[1] or 0) <= 1_500_000, "the rest was asked for, not everything again"
+        assert 0 < int(asked[1] or 0) <= ONE_HOP + 500_000, "the rest was asked for, not everything again"
     else:
         assert asked[1] is None
 
