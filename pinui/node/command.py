@@ -35,7 +35,7 @@ def run(
     def end(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    log = LineWriter(sys.stderr)
+    log = LineWriter(sys.stderr, lambda lost: _sentence(f"{lost:,} lines of this log are missing here", as_json))
     logging.getLogger("pinui.node").addHandler(_Narration(log, as_json))
     show = _json_line if as_json else _text_line
     node = Node(
@@ -70,9 +70,11 @@ class _Narration(logging.Handler):
         self._as_json = as_json
 
     def emit(self, record: logging.LogRecord) -> None:
-        text = self.format(record)
-        facts = {"time": record.created, "level": record.levelname.lower(), "message": text}
-        self._log.put(json.dumps(facts) if self._as_json else text)
+        self._log.put(_sentence(self.format(record), self._as_json, record.levelname.lower()))
+
+
+def _sentence(text: str, as_json: bool, level: str = "warning") -> str:
+    return json.dumps({"time": time.time(), "level": level, "message": text}) if as_json else text
 
 
 def _text_greeting(node: Node) -> str:

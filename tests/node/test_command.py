@@ -154,18 +154,24 @@ def test_a_log_that_nobody_reads_stops_neither_the_answers_nor_the_end(tmp_path:
         assert time.monotonic() - began < PROMPTLY
 
 
-def test_of_lines_that_nobody_reads_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_lines_that_nobody_reads_only_so_many_are_kept_and_the_rest_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("pinui.node.line_writer.MOST_WAITING", 10)
     with full_pipe() as (reader, log, size):
-        lines = LineWriter(log)
+        lines = LineWriter(log, lambda lost: f"lost {lost}")
         for number in range(1000):
             lines.put(f"line {number}")
         reader.read(size)
+        written = [reader.readline().strip() for _ in range(10)]
+        lines.put("one more")  # there is room again
         lines.close()
         log.close()
-        written = reader.read().splitlines()
-    assert len(written) in (10, 11), "one may have been on its way"
-    assert written[:10] == [f"line {number}".encode() for number in range(10)]
+        written += reader.read().splitlines()
+    kept = len(written) - 2
+    assert kept in (10, 11), "one may have been on its way"
+    assert written[:kept] == [f"line {number}".encode() for number in range(kept)]
+    assert written[kept:] == [f"lost {1000 - kept}".encode(), b"one more"]
 
 
 def test_a_log_whose_reader_has_gone_leaves_the_answers_as_they_are(tmp_path: Path) -> None:

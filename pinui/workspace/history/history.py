@@ -82,10 +82,6 @@ class History:
         """Everybody messages were sent to or filed under, newest first."""
         return await self._do(lambda file: file.recipients(profile))
 
-    async def shared_rows(self, cid: str, profile: str) -> int:
-        """How many rows share a CID in a profile."""
-        return await self._do(lambda file: file.shared_rows(cid, profile))
-
     async def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
         """How many rows have one of these CIDs in a profile."""
         wanted = set(cids)

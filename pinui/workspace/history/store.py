@@ -111,10 +111,6 @@ class HistoryFile:
             if last in newest
         ]
 
-    def shared_rows(self, cid: str, profile: str) -> int:
-        """How many rows share a CID in a profile."""
-        return self.rows_sharing([cid], profile)
-
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
         """How many rows have one of these CIDs, in either version, in a profile."""
         wanted, sharing = list({spelling for cid in cids for spelling in both_versions(cid)}), 0
