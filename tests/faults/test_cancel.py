@@ -49,7 +49,7 @@ def open_files() -> int:
 
 
 async def are_closed(most: int) -> bool:
-    """Whether so few files are left in the end. The node is in this process, too: it hears of it when its turn comes."""
+    """Whether so few files are left in the end. The node is in this process, too: it hears of it a little later."""
     give_up = time.monotonic() + 60
     while open_files() > most and time.monotonic() < give_up:
         await asyncio.sleep(0.01)
