@@ -180,6 +180,18 @@ async def test_a_pin_is_handed_over_to_be_downloaded(pictures: Path) -> None:
         assert (Path.home() / "fjord-1.jpg").read_bytes() == b"x" * 1000
 
 
+async def test_what_is_typed_stands_in_the_place_of_the_proposed_name(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.upload(pictures / "fjord-1.jpg")
+        await pilot.press("3", "d")
+        await paste(pilot, entry.cid)
+        await pilot.press("enter")
+        await shows(pilot, "~/fjord-1.jpg")
+        await pilot.press("tilde", "slash", "a", "enter")
+        await shows(pilot, "1 done")
+        assert (Path.home() / "a").read_bytes() == b"x" * 1000
+
+
 async def test_a_bad_cid_is_told_and_no_transfer_begins() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("3", "d")

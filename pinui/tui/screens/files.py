@@ -178,6 +178,7 @@ class FilesScreen(PlaceScreen):
         target = self.query_one("#target", Field)
         shown = str(folder / Path(name).name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
+        target.action_select_all()  # enter takes it, and whatever is typed or pasted stands in its place
         focus_now(target)
 
     @on(Input.Submitted, "#target")
