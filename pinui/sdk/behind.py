@@ -1,11 +1,14 @@
-"""Work for a thread, a few pieces behind its caller: while some are done, the next is gathered."""
+"""Work for threads, a few pieces behind its caller: while some are done, the next is gathered."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 __all__ = ["MOST", "ONE_HOP", "QUICK_TO_HASH", "Behind"]
 
@@ -19,11 +22,13 @@ MOST = 3
 
 
 class Behind:
-    """Does pieces of work in order, in a thread of its own: the default pool may be full of an application's work."""
+    """Does pieces of work one after the other, in a thread of the default pool that goes on while there is more."""
 
     def __init__(self) -> None:
-        self._thread: ThreadPoolExecutor | None = None  # ends by itself when nobody holds it any more
-        self._under_way: deque[asyncio.Future[object]] = deque()
+        self._under_way: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[_Piece] = deque()
+        self._lock = threading.Lock()
+        self._has_thread = False
 
     async def room(self) -> None:
         """Wait until another piece may be started. What went wrong is raised, here and each time from now on."""
@@ -31,10 +36,16 @@ class Behind:
 
     def start(self, work: Callable[..., object], *arguments: object) -> None:
         """Take a piece, for which there is `room`."""
-        self._thread = self._thread or ThreadPoolExecutor(1, "pinui-behind")
-        future = asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
-        future.add_done_callback(_look_at)
-        self._under_way.append(future)
+        piece = _Piece(work, arguments)
+        done = asyncio.wrap_future(piece.done)
+        done.add_done_callback(_look_at)
+        self._under_way.append(done)
+        with self._lock:
+            self._waiting.append(piece)
+            if self._has_thread:
+                return
+            self._has_thread = True
+        self._ask_for_thread(asyncio.get_running_loop())
 
     async def settle(self) -> None:
         """Wait until everything is done. What went wrong is raised, here and each time from now on."""
@@ -45,8 +56,39 @@ class Behind:
             await asyncio.shield(self._under_way[0])  # who stops waiting does not stop the work
             self._under_way.popleft()
 
+    def _ask_for_thread(self, loop: asyncio.AbstractEventLoop) -> None:
+        with suppress(RuntimeError):  # everything is being shut down, and nobody waits any more
+            loop.run_in_executor(None, self._work, loop)
 
-def _look_at(work: asyncio.Future[object]) -> None:
+    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A few pieces; then others that wait for a thread get their turn."""
+        for _ in range(MOST):
+            with self._lock:
+                if not self._waiting:
+                    self._has_thread = False
+                    return
+                piece = self._waiting.popleft()
+            piece.do()
+        with suppress(RuntimeError):  # as above
+            loop.call_soon_threadsafe(self._ask_for_thread, loop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    work: Callable[..., object]
+    arguments: tuple[object, ...]
+    done: Future[None] = field(default_factory=Future[None])
+
+    def do(self) -> None:
+        try:
+            self.work(*self.arguments)
+        except BaseException as error:  # noqa: BLE001  whoever waits for it gets it
+            self.done.set_exception(error)
+        else:
+            self.done.set_result(None)
+
+
+def _look_at(done: asyncio.Future[None]) -> None:
     """The failure of work that nobody waits for any more is no news; asyncio would write about it to the terminal."""
-    if not work.cancelled():
-        work.exception()
+    if not done.cancelled():
+        done.exception()

@@ -257,10 +257,11 @@ class FileSink:
         return pieces
 
     def _write_all(self, pieces: Iterable[bytes]) -> None:
-        with self._lock:
-            if self._file is None:
-                return  # discarded while this was waiting for its thread
-            for piece in pieces:
+        # One lock for each piece: who discards all this waits for one of them, not for all that were handed over.
+        for piece in pieces:
+            with self._lock:
+                if self._abandoned or self._file is None:
+                    return
                 view = memoryview(piece)
                 while view:
                     view = view[self._file.write(view) :]
@@ -269,7 +270,7 @@ class FileSink:
         self._write_all(pieces)
         if self._temporary is not None:
             with self._temporary.open("rb") as file:
-                while piece := file.read(READ_SIZE):
+                while not self._abandoned and (piece := file.read(READ_SIZE)):
                     feed(piece)
 
     def _commit(self, pieces: Iterable[bytes]) -> Path:

@@ -137,17 +137,17 @@ class Transport:
     async def _attempt(self, request: Request, sink: Sink) -> Head | Rejection | Breakdown:
         host = request.url.split("/")[2]
         body = None if isinstance(request.body, bytes) else request.body
+        total, idle = asyncio.timeout(None), asyncio.timeout(None)
         try:
-            async with (
-                self._slot(request),
-                asyncio.timeout(None if request.transfer else self._timeouts.total),
-                asyncio.timeout(self._timeouts.idle) as limit,
-            ):
-                watchdog = _Watchdog(limit, self._timeouts.idle)
-                return await self._follow(request, sink, watchdog)
+            async with self._slot(request), total, idle:
+                if not request.transfer:
+                    total.reschedule(asyncio.get_running_loop().time() + self._timeouts.total)
+                return await self._follow(request, sink, _Watchdog(idle, self._timeouts.idle))
         except Broken as broken:
             result = broken.breakdown
         except TimeoutError:
+            if not (total.expired() or idle.expired()):
+                raise  # of a disk or a callback on this side of the network
             result = Breakdown("sent", f"{host} did not answer in time", timed_out=True)
         finally:
             if body is not None:
@@ -200,9 +200,11 @@ class Transport:
             )
         if isinstance(offset, Continuation):
             return Breakdown("sent", "The other side sent another part than the one asked for")
+        watchdog.pause()  # whoever takes the bytes may take them slowly: a full disk's queue, a pager
         await sink.begin(head, offset)
+        watchdog.reset()
         async for chunk in reply.chunks():
-            watchdog.pause()  # whoever takes the bytes may take them slowly: a full disk's queue, a pager
+            watchdog.pause()
             await sink.write(chunk)
             watchdog.progress(len(chunk))
             if sink.full:

@@ -7,8 +7,10 @@ import errno
 import hashlib
 import io
 import os
+import re
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,9 +25,9 @@ from pinui.sdk.behind import MOST, ONE_HOP, Behind
 from pinui.sdk.checking import CheckingSink
 from pinui.sdk.http import Head
 from pinui.sdk.sinks import FileSink
-from tests.sdk.conftest import MakeClient, some_turns
+from tests.sdk.conftest import Leap, MakeClient, some_turns
 from tests.sdk.test_transfers import CID, serving
-from tests.servers import serve
+from tests.servers import read_head, reply, serve, serve_raw
 
 HEAD = Head(200, {"etag": '"e"'}, "http://127.0.0.1/ipfs/x")
 
@@ -124,51 +126,140 @@ async def test_an_attempt_begins_when_the_disk_is_done_with_the_one_before(
     assert (await file.commit()).read_bytes() == b"right"
 
 
-class FullDisk(io.FileIO):
+Write = Callable[[io.FileIO, Any], int]
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Write], None]:
+    """`disk(write)`: downloads go to files that are written like this."""
+
+    def becomes(write: Write) -> None:
+        kind = type("Disk", (io.FileIO,), {"write": write})
+        monkeypatch.setattr(sinks, "open", lambda descriptor, *_, **__: kind(descriptor, "r+b"), raising=False)
+
+    return becomes
+
+
+def failing_with(number: int) -> Write:
     """Takes one hop's worth, and no more."""
 
-    def write(self, data: Any, /) -> int:
-        if self.tell() >= ONE_HOP:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return super().write(data)
+    def write(file: io.FileIO, data: Any) -> int:
+        if file.tell() >= ONE_HOP:
+            raise OSError(number, os.strerror(number))
+        return io.FileIO.write(file, data)
+
+    return write
 
 
 @pytest.mark.parametrize("hops", [1.5, 2, 3.5])
-async def test_a_disk_that_is_full_is_told_and_leaves_nothing(
-    make_client: MakeClient, tmp_path: Path, hops: float, monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ETIMEDOUT])
+async def test_a_disk_that_fails_is_told_once_and_leaves_nothing(
+    make_client: MakeClient, tmp_path: Path, disk: Callable[[Write], None], caplog: pytest.LogCaptureFixture,
+    number: int, hops: float,
 ) -> None:  # fmt: skip
-    def full_disk(descriptor: int, *_mode: object, **_options: object) -> FullDisk:
-        return FullDisk(descriptor, "r+b")
-
-    monkeypatch.setattr(sinks, "open", full_disk, raising=False)
-    async with serve(serving(os.urandom(int(hops * ONE_HOP)))) as (url, _seen):
-        with pytest.raises(OSError, match="No space left") as caught:
+    disk(failing_with(number))
+    async with serve(serving(os.urandom(int(hops * ONE_HOP)))) as (url, seen):
+        with pytest.raises(OSError, match=os.strerror(number)) as caught:
             await make_client(url).download(CID, to=tmp_path / "out")
-    assert caught.value.errno == errno.ENOSPC
+        assert len(seen) == 1, "the gateway has done nothing wrong"
+    assert caught.value.errno == number
     assert list(tmp_path.iterdir()) == []
     assert caplog.text == ""
 
 
-async def test_a_download_that_is_cancelled_while_the_disk_is_at_work_leaves_nothing(
-    make_client: MakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_deadline_of_the_callers_own_is_not_the_gateways_silence(make_client: MakeClient) -> None:
+    def on_progress(*_step: object) -> None:
+        raise TimeoutError("enough")
+
+    async with serve(serving(b"content")) as (url, seen):
+        with pytest.raises(TimeoutError, match="enough"):
+            await make_client(url).download(CID, on_progress=on_progress)
+        assert len(seen) == 1
+
+
+async def test_a_slow_disk_is_not_the_gateways_silence_when_a_download_goes_on(
+    make_client: MakeClient, tmp_path: Path, disk: Callable[[Write], None], leap: Leap,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The rest arrives while what came before still waits to be written."""
+    body = os.urandom(2 * ONE_HOP)
+    asked: list[int] = []
+    waits, release = asyncio.Event(), threading.Event()
+    settle = Behind.settle
+
+    async def settle_visibly(behind: Behind) -> None:
+        if len(asked) == 2:
+            waits.set()
+        await settle(behind)
+
+    def write(file: io.FileIO, data: Any) -> int:
+        release.wait()
+        return io.FileIO.write(file, data)
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        wanted = re.search(r"range: bytes=(\d+)-", (await read_head(reader)).decode().lower())
+        start = int(wanted[1]) if wanted else 0
+        asked.append(start)
+        if not wanted:
+            writer.write(reply("200 OK", body[: ONE_HOP + 100_000], 'ETag: "e"', length=len(body)))
+        else:
+            content_range = f"Content-Range: bytes {start}-{len(body) - 1}/{len(body)}"
+            writer.write(reply("206 Partial Content", body[start:], content_range, 'ETag: "e"'))
+        await writer.drain()
+
+    monkeypatch.setattr(Behind, "settle", settle_visibly)
+    disk(write)
+    async with serve_raw(handler) as url:
+        task = asyncio.create_task(make_client(url, retries=1).download(CID, to=tmp_path / "out"))
+        await waits.wait()
+        leap(3600)
+        await some_turns()
+        release.set()
+        assert (await task).read_bytes() == body
+    assert len(asked) == 2
+
+
+async def test_a_download_that_is_cancelled_waits_for_one_piece_and_leaves_nothing(
+    make_client: MakeClient, tmp_path: Path, disk: Callable[[Write], None]
 ) -> None:
     at_work, release = threading.Event(), threading.Event()
+    written: list[int] = []
 
-    class SlowDisk(io.FileIO):
-        def write(self, data: Any, /) -> int:
-            at_work.set()
-            release.wait()
-            return super().write(data)
+    def write(file: io.FileIO, data: Any) -> int:
+        at_work.set()
+        release.wait()
+        written.append(len(data))
+        return io.FileIO.write(file, data)
 
-    monkeypatch.setattr(
-        sinks, "open", lambda descriptor, *_mode, **_options: SlowDisk(descriptor, "r+b"), raising=False
-    )
-    async with serve(serving(os.urandom(4 * ONE_HOP))) as (url, _seen):
-        task = asyncio.create_task(make_client(url).download(CID, to=tmp_path / "out"))
+    disk(write)
+    async with serve(serving(os.urandom(8 * ONE_HOP))) as (url, _seen):
+        full = asyncio.Event()
+        download = make_client(url).download(
+            CID, to=tmp_path / "out", on_progress=lambda done, _total: full.set() if done > 3 * ONE_HOP else None
+        )
+        task = asyncio.create_task(download)
         await asyncio.to_thread(at_work.wait)
+        await full.wait()
         task.cancel()
-        asyncio.get_running_loop().call_later(0, release.set)
+        await some_turns()
+        release.set()
         with pytest.raises(asyncio.CancelledError):
             await task
+    assert len(written) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_many_transfers_share_few_threads(make_client: MakeClient, tmp_path: Path) -> None:
+    before = threading.active_count()
+    most = 0
+
+    def on_progress(*_step: object) -> None:
+        nonlocal most
+        most = max(most, threading.active_count())
+
+    async with serve(serving(os.urandom(2 * ONE_HOP))) as (url, _seen):
+        client = make_client(url, verify="try")
+        downloads = [client.download(CID, to=tmp_path / str(i), on_progress=on_progress) for i in range(30)]
+        results = await asyncio.gather(*downloads, return_exceptions=True)
+    assert {type(result) for result in results} == {type(tmp_path)}
+    assert most - before <= (os.cpu_count() or 1) + 4, "those of the default pool"

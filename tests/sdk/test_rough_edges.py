@@ -355,18 +355,6 @@ async def test_a_busy_machine_makes_it_late_and_nothing_else(
         assert (await reading).data == content.plain
 
 
-async def test_an_application_that_fills_the_thread_pool_does_not_hold_up_the_hash(make_client: MakeClient) -> None:
-    content = cut(os.urandom(3 * ONE_HOP), KUBO_V0)
-    release = threading.Event()
-    blockers = [asyncio.get_running_loop().run_in_executor(None, release.wait) for _ in range(40)]
-    try:
-        async with serve(FakeGateway(content)) as (url, _seen):
-            assert (await make_client(url, verify="try").download(content.cid)).verification == "verified"
-    finally:
-        release.set()
-        await asyncio.gather(*blockers)
-
-
 async def test_unpinned_content_is_not_waited_for(make_client: MakeClient, clock: FakeClock) -> None:
     async def handler(request: web.Request) -> web.Response:
         if request.method == "GET":
