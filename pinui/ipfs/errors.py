@@ -4,12 +4,20 @@ ContentAddressError (ValueError)
 ├── MalformedContent      bytes that break their own format: CID, dag-pb, UnixFS, CAR
 ├── UnsupportedContent    well-formed, but of a kind, hash or size that is not handled here
 ├── WrongHash             a block whose bytes are not what its CID says
-└── MissingBlock          a block that the content links to and nobody has
+├── MissingBlock          a block that the content links to and nobody has
+└── ForgottenBlock        a block that may have come, but too long ago to be still at hand
 """
 
 from __future__ import annotations
 
-__all__ = ["ContentAddressError", "MalformedContent", "MissingBlock", "UnsupportedContent", "WrongHash"]
+__all__ = [
+    "ContentAddressError",
+    "ForgottenBlock",
+    "MalformedContent",
+    "MissingBlock",
+    "UnsupportedContent",
+    "WrongHash",
+]
 
 
 class ContentAddressError(ValueError):
@@ -30,3 +38,7 @@ class WrongHash(ContentAddressError):
 
 class MissingBlock(ContentAddressError):
     """A block that the content links to and that nobody has."""
+
+
+class ForgottenBlock(ContentAddressError):
+    """A block that may have come, but too long ago to be still at hand: nothing is proven, either way."""

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.murmur3 import murmur3_x64_64
 from pinui.ipfs.unixfs import Folder, Piece, Shard
 
-__all__ = ["find_entry", "split_shard"]
+__all__ = ["Place", "find_entry", "split_shard"]
 
 HASH_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a sharded folder something is: the bits that the hashes of all names there begin with.
+
+    A shard that is linked from two places is right in one of them at most: a few blocks can't unfold into millions.
+    """
+
+    bits: int = 0
+    value: int = 0
+
+    def below(self, shard: Shard, link: Link) -> Place:
+        """Where one of the links of the shard at this place leads."""
+        bits = self.bits + shard.fanout.bit_length() - 1
+        try:
+            slot = int((link.name or "")[: shard.prefix], 16)
+        except ValueError as error:
+            raise MalformedContent("a link of a sharded folder has no slot number") from error
+        if bits > HASH_BITS or not 0 <= slot < shard.fanout:
+            raise MalformedContent("a sharded folder is damaged")
+        return Place(bits, self.value * shard.fanout + slot)
+
+    def is_home_of(self, name: str) -> bool:
+        """Whether an entry of this name belongs here."""
+        return _hash(name) >> (HASH_BITS - self.bits) == self.value
+
+
+def _hash(name: str) -> int:
+    return int.from_bytes(murmur3_x64_64(name.encode()), "big")
 
 
 def split_shard(shard: Shard) -> list[tuple[str | None, Link]]:
@@ -29,7 +61,7 @@ def _find_in_shard(shard: Shard, name: str, level: int) -> tuple[bool, Link] | N
     shift = HASH_BITS - width * (level + 1)
     if shift < 0:
         raise MalformedContent("a sharded folder is nested too deeply")
-    slot = int.from_bytes(murmur3_x64_64(name.encode()), "big") >> shift & (shard.fanout - 1)
+    slot = _hash(name) >> shift & (shard.fanout - 1)
     prefix = f"{slot:0{shard.prefix}X}"
     for link in shard.links:
         if link.name == prefix + name:

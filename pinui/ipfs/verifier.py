@@ -7,17 +7,17 @@ the CID asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pinui.ipfs.car import Block, CarReader
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.dagpb import Link
-from pinui.ipfs.errors import MalformedContent, MissingBlock, UnsupportedContent
+from pinui.ipfs.errors import ForgottenBlock, MalformedContent, MissingBlock, UnsupportedContent
 from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
-from pinui.ipfs.shards import find_entry, split_shard
+from pinui.ipfs.shards import Place, find_entry, split_shard
 from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
 
 __all__ = [
@@ -115,10 +115,12 @@ class _ShardPart:
 
     cid: Cid
     path: Path
-    depth: int
+    place: Place
 
 
 _Want = _OnTheWay | _Thing | _Part | _ShardPart
+_Slot = tuple[str | None, Link, Place | None]
+"""A line of a folder's block: the name (None for a further shard), the link, and in a sharded folder its place."""
 
 
 class CarVerifier:
@@ -127,6 +129,7 @@ class CarVerifier:
     `path` is what was asked for below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
     only its listing. `repeats=False` is for a server that may send a block only the first time, as all do that don't
     say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with what keeping it costs.
+    A few blocks that link to each other many times may give any number of events: take some, look, take more.
     """
 
     REMEMBERED = 16 * 1024 * 1024
@@ -135,8 +138,11 @@ class CarVerifier:
     def __init__(self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True) -> None:
         self._reader = CarReader()
         self._deep = deep
-        self._room = 0 if repeats else self.REMEMBERED
+        self._keeps = not repeats
+        self._room = self.REMEMBERED
         self._seen: dict[tuple[int, bytes], bytes] = {}
+        self._empty: set[tuple[int, bytes]] = set()
+        self._forgets = False
         self._pending: list[_Want | FileEnd] = [_OnTheWay(root, tuple(path)) if path else _Thing(root, ())]
 
     def feed_block(self, data: Bytes) -> Iterator[Event]:
@@ -163,6 +169,7 @@ class CarVerifier:
         yield from self._go_on_alone()
         want = self._next_want()
         if want is not None:
+            self._miss(want)
             raise MissingBlock(f"block {want.cid} is missing from what the server sent")
 
     def _next_want(self) -> _Want | None:
@@ -176,6 +183,7 @@ class CarVerifier:
             # Some servers send the block of a CID that needs none, or one again that they need not repeat.
             if block.cid.hash_code == IDENTITY or _key(block.cid) in self._seen:
                 return
+            self._miss(want)
             raise MalformedContent(f"the server sent block {block.cid} where another one is due")
         verify_block(want.cid, block.data)
         self._remember(block)
@@ -183,13 +191,19 @@ class CarVerifier:
         yield from self._use(want, block.data)
         yield from self._go_on_alone()
 
+    def _miss(self, want: _Want | None) -> None:
+        if want is not None and self._forgets:
+            raise ForgottenBlock(f"block {want.cid} is missing here, or came once, long before")
+
     def _go_on_alone(self) -> Iterator[Event]:
-        """What needs no block: ends of files, and CIDs that carry their content."""
+        """What needs no block: ends of files, CIDs that carry their content, and blocks that came before."""
         while self._pending:
             want = self._pending[-1]
             if isinstance(want, FileEnd):
                 yield want
                 self._pending.pop()
+            elif isinstance(want, _Part) and not want.size and _key(want.cid) in self._empty:
+                self._pending.pop()  # a tree of nothings would be walked for ever
             elif want.cid.hash_code == IDENTITY:
                 verify_block(want.cid, want.cid.digest)
                 self._pending.pop()
@@ -202,9 +216,11 @@ class CarVerifier:
 
     def _remember(self, block: Block) -> None:
         cost = len(block.data) + self.KEEPING
-        if cost <= self._room:
+        if self._keeps and cost <= self._room:
             self._room -= cost
             self._seen[_key(block.cid)] = bytes(block.data)
+        else:
+            self._forgets = self._keeps
 
     def _use(self, want: _Want, data: Bytes) -> Iterator[Event]:
         piece = read_block(want.cid, data)
@@ -215,10 +231,12 @@ class CarVerifier:
                 yield from self._begin(piece, path)
             case _Part(size=size, depth=depth):
                 yield from self._go_on_file(piece, size, depth)
-            case _:
-                if not isinstance(piece, Shard) or want.depth > MAX_FILE_DEPTH:
+                if not size and _key(want.cid) in self._seen:
+                    self._empty.add(_key(want.cid))
+            case _ShardPart(path=path, place=place):
+                if not isinstance(piece, Shard) or not piece.links:
                     raise MalformedContent("a sharded folder is damaged")
-                yield from self._open(split_shard(piece), want.path, want.depth)
+                yield from self._open(_slots(piece, place), path)
 
     def _follow(self, want: _OnTheWay, piece: Piece) -> None:
         name, *rest = want.rest
@@ -241,10 +259,10 @@ class CarVerifier:
                 yield from self._go_on_file(piece, piece.size, 0)
             case Folder(entries=entries):
                 yield FolderStart(path)
-                yield from self._open([(link.name or "", link) for link in entries], path, 0)
+                yield from self._open([(link.name or "", link, None) for link in entries], path)
             case Shard():
                 yield FolderStart(path)
-                yield from self._open(split_shard(piece), path, 0)
+                yield from self._open(_slots(piece, Place()), path)
             case _:
                 yield SymlinkFound(path, piece.target)
 
@@ -257,14 +275,16 @@ class CarVerifier:
             yield FileBytes(piece.data)
         self._push([_Part(cid, part, depth + 1) for cid, part in piece.children])
 
-    def _open(self, entries: list[tuple[str | None, Link]], path: Path, depth: int) -> Iterator[Event]:
+    def _open(self, entries: Iterable[_Slot], path: Path) -> Iterator[Event]:
         if len(path) > MAX_FOLDER_DEPTH:
             raise UnsupportedContent("folders are nested too deeply")
         wanted: list[_Want] = []
         names: set[str] = set()
-        for name, link in entries:
+        for name, link, place in entries:
             if name is None:
-                wanted.append(_ShardPart(link.cid, path, depth + 1))
+                wanted.append(_ShardPart(link.cid, path, place or Place()))
+            elif place is not None and not place.is_home_of(name):
+                raise MalformedContent(f"an entry named {name!r} is in a place where nobody would find it")
             elif not self._deep:
                 yield FolderEntry(name, link.cid, link.size)
             elif not is_safe_name(name) or name in names:
@@ -278,6 +298,10 @@ class CarVerifier:
         if len(self._pending) + len(wanted) > MAX_PENDING:
             raise UnsupportedContent("a tree is too wide")
         self._pending.extend(reversed(wanted))
+
+
+def _slots(shard: Shard, place: Place) -> Iterator[_Slot]:
+    return ((name, link, place.below(shard, link)) for name, link in split_shard(shard))
 
 
 def _key(cid: Cid) -> tuple[int, bytes]:

@@ -9,7 +9,7 @@ from pinui.ipfs.cid import IDENTITY
 from pinui.ipfs.limits import MAX_BLOCK
 from pinui.sdk import wire
 from pinui.sdk.address import Address
-from pinui.sdk.checking import CarSink, NotTrustless
+from pinui.sdk.checking import CarSink, NotProven, NotTrustless
 from pinui.sdk.errors import NetworkError, ProviderError
 from pinui.sdk.gateways import Gateway
 from pinui.sdk.http import Head, Rejection, Request, Sink
@@ -71,9 +71,12 @@ class Asker:
             return False
         url = f"{address.url(gateway.url)}?format=car{scope}"
         reply = self.get(gateway, url, sink, transfer=transfer, accept=CAR_ACCEPT, retry=retry)
-        if not await self._is_supported(gateway, reply):
+        try:
+            if not await self._is_supported(gateway, reply):
+                return False
+            await sink.finish()
+        except NotProven:
             return False
-        await sink.finish()
         return True
 
     async def read_blocks(self, gateway: Gateway, sink: CarSink, *, retry: bool) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from pinui.ipfs.car import encode_header
 from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, can_rebuild, likely_profiles
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.errors import ContentAddressError, ForgottenBlock
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
 from pinui.sdk.behind import ONE_HOP, QUICK_TO_HASH, Behind
 from pinui.sdk.errors import ContentError, IntegrityError
@@ -17,10 +17,13 @@ from pinui.sdk.folders import FolderWriter
 from pinui.sdk.http import Head, Sink
 from pinui.sdk.names import media_type_of
 
-__all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotTrustless", "ReadSink", "as_integrity_error"]
+__all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotProven", "NotTrustless", "ReadSink", "as_integrity_error"]
 
-# How much of an archive is checked at once. Its blocks are held until the whole batch is found right.
+# How much of an archive is checked at once.
 CAR_BATCH = 1024 * 1024
+# How much of what it unfolds to is handed on at once: a few blocks that link to each other may unfold without end.
+MOST_EVENTS = 10_000
+MOST_BYTES = 4 * CAR_BATCH
 
 
 class ReadSink(Sink, Protocol):
@@ -42,6 +45,10 @@ class ReadSink(Sink, Protocol):
 
 class NotTrustless(Exception):
     """The gateway answered something else than the blocks it was asked for."""
+
+
+class NotProven(Exception):
+    """The gateway's archive shows neither that the content is right nor that it is wrong."""
 
 
 class CheckingSink:
@@ -158,9 +165,10 @@ class CarSink:
         return None
 
     async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
-        if head.media_type != self.MEDIA_TYPE:
+        claims = head.headers.get("content-type", "")
+        if head.media_type != self.MEDIA_TYPE or "order=unk" in claims:
             raise NotTrustless
-        await self._restart(repeats="dups=y" in head.headers.get("content-type", ""))
+        await self._restart(repeats="dups=y" in claims)
 
     async def write(self, chunk: bytes) -> None:
         self._batch.append(chunk)
@@ -171,9 +179,8 @@ class CarSink:
     async def finish(self) -> None:
         """Say that the archive is over; what is missing is an error."""
         await self._check_batch()
-        if self.full:
-            return
-        await self._hand_on(await self._checked(CarVerifier.finish))
+        if not self.full:
+            await self._take(CarVerifier.finish)
 
     # For gateways that give single blocks only.
 
@@ -189,7 +196,7 @@ class CarSink:
 
     async def write_block(self, data: bytes) -> None:
         """The block that was wanted."""
-        await self._hand_on(await self._checked(lambda verifier: verifier.feed_block(data)))
+        await self._take(lambda verifier: verifier.feed_block(data))
 
     async def _restart(self, *, repeats: bool) -> None:
         self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats)
@@ -205,17 +212,20 @@ class CarSink:
     async def _check_batch(self) -> None:
         batch = self._batch
         self._batch, self._batched = [], 0
-        await self._hand_on(
-            await self._checked(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
-        )
+        await self._take(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
 
-    async def _checked(self, work: Callable[[CarVerifier], Iterable[Event]]) -> list[Event]:
-        verifier = self._verifier  # a thread still at work for a broken attempt has the verifier of that one
-        try:
-            return await asyncio.to_thread(lambda: list(work(verifier)))
-        except ContentAddressError as error:
-            failure = error
-        raise as_integrity_error(failure)
+    async def _take(self, work: Callable[[CarVerifier], Iterator[Event]]) -> None:
+        """Check something in a thread and hand on what it proves, some at a time: who has enough can say so."""
+        events = work(self._verifier)  # a thread still at work for a broken attempt has the verifier of that one
+        is_over = False
+        while not is_over and not self.full:
+            try:
+                some, is_over = await asyncio.to_thread(_some, events)
+            except ForgottenBlock:
+                raise NotProven from None
+            except ContentAddressError as error:
+                raise as_integrity_error(error) from None
+            await self._hand_on(some)
 
     async def _hand_on(self, events: list[Event]) -> None:
         if self.is_folder and self._folder is not None:
@@ -243,6 +253,18 @@ class CarSink:
                     raise ContentError("This is a symbolic link, not a file")
                 case _:
                     pass
+
+
+def _some(events: Iterator[Event]) -> tuple[list[Event], bool]:
+    """The next events, and whether they were the last."""
+    some: list[Event] = []
+    size = 0
+    for event in events:
+        some.append(event)
+        size += len(event.data) if isinstance(event, FileBytes) else 0
+        if size >= MOST_BYTES or len(some) >= MOST_EVENTS:
+            return some, False
+    return some, True
 
 
 def _about(told: Head | None, path: tuple[str, ...]) -> dict[str, str]:
