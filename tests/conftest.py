@@ -10,6 +10,8 @@ import pytest
 import respx.mocks
 from hypothesis import settings
 
+from pinui.sdk import gateways
+
 # respx patches httpcore by default and would not see the engine under httpx's API.
 respx.mocks.DEFAULT_MOCKER = "httpx"
 
@@ -30,6 +32,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name.upper().startswith(OWN_SETTINGS):
             monkeypatch.delenv(name)
+    gateways.known.clear()  # a port may be another test's gateway now
     home = tmp_path / "pinui-home"
     monkeypatch.setenv("PINUI_HOME", str(home))
     return home

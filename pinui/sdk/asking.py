@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pinui.ipfs.cid import IDENTITY
 from pinui.ipfs.limits import MAX_BLOCK
@@ -32,6 +33,7 @@ class Asker:
 
     transport: Transport
     clock: Clock
+    _probes: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"], init=False)
 
     async def get(
         self,
@@ -114,7 +116,18 @@ class Asker:
         return False
 
     async def _find_out(self, gateway: Gateway) -> None:
-        """Remember what the gateway can't do, if it gives the empty file: a login page in between would not."""
+        """Remember what the gateway can't do, if it gives the empty file: a login page in between would not.
+
+        However many reads want to know, it is asked once.
+        """
+        if gateway.gives.is_found_out:
+            return
+        probe = self._probes.get(gateway.url)
+        if probe is None or probe.done():
+            probe = self._probes[gateway.url] = asyncio.create_task(self._probe(gateway))
+        await asyncio.shield(probe)
+
+    async def _probe(self, gateway: Gateway) -> None:
         sink = MemorySink(1, cut=True)
         url = f"{PROBE.url(gateway.url)}?format=raw"
         gives_blocks = False
@@ -130,6 +143,7 @@ class Asker:
                 return
         gateway.gives.cars = False
         gateway.gives.blocks = gives_blocks
+        gateway.gives.is_found_out = True
 
 
 class _BlockSink(MemorySink):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from pinui.sdk.http import SecretHeader
 from pinui.sdk.models import ClientConfig
 from pinui.sdk.secret import Secret
 
-__all__ = ["Abilities", "Gateway", "gateways_of"]
+__all__ = ["Abilities", "Gateway", "gateways_of", "known"]
 
 
 @dataclass(slots=True)
@@ -19,6 +17,7 @@ class Abilities:
 
     cars: bool = True
     blocks: bool = True
+    is_found_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,11 @@ class Gateway:
 
     @property
     def gives(self) -> Abilities:
-        """What is known of it, shared by all clients. Loops share nothing: what listens at a port may change."""
-        return _known.setdefault(asyncio.get_running_loop(), {}).setdefault(self.url, Abilities())
+        """What this process knows of it."""
+        return known.setdefault(self.url, Abilities())
 
 
-_known: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Abilities]] = WeakKeyDictionary()
+known: dict[str, Abilities] = {}
 
 
 def gateways_of(config: ClientConfig) -> list[Gateway]:

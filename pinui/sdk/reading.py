@@ -12,7 +12,7 @@ from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
 from pinui.sdk.asking import Asker
 from pinui.sdk.checking import FOLDER_HINT, CarSink, CheckingSink, ReadSink
-from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError
+from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError, RateLimited
 from pinui.sdk.folders import FolderWriter
 from pinui.sdk.gateways import Gateway, gateways_of
 from pinui.sdk.http import Head, Sink
@@ -59,14 +59,10 @@ class _Proof:
 
     result: ReadResult | None
     """None if the gateway gives none, or none today."""
-    failure: PinuiError | None
+    failure: ProviderError | NetworkError | None
     """Why none today."""
     content_is_gone: bool
     """What the sink held before is lost."""
-
-
-class _NoArchive(ContentError):
-    """A folder, from a gateway that can't give one. Another one may."""
 
 
 @dataclass(slots=True)
@@ -144,17 +140,25 @@ class GatewayReader:
         if not self._gateways:
             raise _no_gateway()
         failures: list[PinuiError] = []
+        doubted: Gateway | None = None
         for gateway in self._gateways:
             job.sink.restart()
             is_last = gateway is self._gateways[-1]
             try:
-                return await self._read_from(gateway, job, retry=is_last)
-            except (ProviderError, NetworkError, IntegrityError, _NoArchive) as error:
-                is_spoilt = isinstance(error, IntegrityError) and not job.sink.can_start_anew
-                if is_spoilt or not (is_last or _another_may_do_better(error)):
+                result = await self._read_from(gateway, job, retry=is_last)
+            except (ProviderError, NetworkError, IntegrityError, ContentError) as error:
+                if isinstance(error, IntegrityError) and not job.sink.can_start_anew:
                     raise
                 failures.append(error)
-        return failures
+                continue
+            is_alone = is_last and doubted is None
+            if result.verification != "unverifiable" or is_alone or not job.sink.can_start_anew:
+                return result
+            doubted = doubted or gateway  # another one may prove it, or show that this one lied
+        if doubted is None:
+            return failures
+        job.sink.restart()
+        return await self._read_plain(doubted, job, proves=False, retry=True)
 
     async def _read_from(self, gateway: Gateway, job: _Job, *, retry: bool) -> ReadResult:
         proves = self.config.verify != "off" and _is_provable(job.cid) and job.sink.can_start_anew
@@ -172,6 +176,8 @@ class GatewayReader:
         url, sink = job.address.url(gateway.url), job.check if verify else job.sink
         head = await self._asker.get(gateway, url, sink, transfer=job.transfer, retry=retry)
         if head.is_listing:
+            if verify and job.cid.codec == RAW:
+                raise _mismatch(job)  # what is one block of bytes is no folder
             return await self._read_listed_folder(gateway, job, head, retry=retry)
         if not verify:
             return ReadResult(head, None)
@@ -179,7 +185,7 @@ class GatewayReader:
         if finding == "verified":
             return ReadResult(head, "verified")
         if finding == "mismatch":
-            raise _mismatch(job.address)
+            raise _mismatch(job)
         if proves and job.sink.can_start_anew:
             proof = await self._prove(gateway, job, head, retry=retry)
             if proof.result is not None:
@@ -188,7 +194,7 @@ class GatewayReader:
                 job.sink.restart()
                 return await self._read_plain(gateway, job, proves=False, retry=retry)
         if job.check.fits_one_block and not job.address.path and can_rebuild(job.cid):
-            raise _mismatch(job.address)
+            raise _mismatch(job)
         if self.config.verify == "require":
             raise IntegrityError(
                 f"{job.address} could not be verified: it was cut into blocks in an unknown way, "
@@ -205,7 +211,10 @@ class GatewayReader:
         proof = await self._prove(gateway, job, head, retry=retry)
         if proof.result is not None:
             return proof.result
-        raise proof.failure or _NoArchive(
+        failure = proof.failure
+        if isinstance(failure, (NetworkError, RateLimited)) or (failure is not None and failure.status >= 500):
+            raise failure  # which may pass
+        raise ContentError(
             f"{job.address} is a folder, and this gateway gives no archive of it",
             hint="Use a trustless gateway, or name a file in it: CID/name.",
         )
@@ -213,14 +222,17 @@ class GatewayReader:
     async def _prove(self, gateway: Gateway, job: _Job, told: Head | None = None, *, retry: bool) -> _Proof:
         """Read it as blocks, each checked; `told` is the head of a plain answer."""
         sink = CarSink(job.cid, job.address.path, job.sink, job.folder, told=told)
-        failure = None
+        failure: ProviderError | NetworkError | None = None
         is_proven = False
         try:
             is_proven = await self._asker.read_car(gateway, job.address, sink, transfer=job.transfer, retry=retry)
-            if not is_proven and not job.address.path and not job.blocks_first:
-                is_proven = await self._asker.read_blocks(gateway, sink, retry=retry)
         except (ProviderError, NetworkError) as error:
             failure = error
+        if not is_proven and not job.address.path and not job.blocks_first:
+            try:
+                is_proven = await self._asker.read_blocks(gateway, sink, retry=retry)
+            except (ProviderError, NetworkError) as error:
+                failure = failure or error
         result = ReadResult(sink.content, "verified", sink.is_folder) if is_proven else None
         return _Proof(result, failure, sink.has_touched_the_content)
 
@@ -235,12 +247,6 @@ def _most_telling(failures: list[PinuiError]) -> PinuiError:
     return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
 
 
-def _another_may_do_better(error: PinuiError) -> bool:
-    if isinstance(error, ProviderError):
-        return _is_missing(error) or error.status in (401, 403, 408, 410, 425, 429, 451) or error.status >= 500
-    return True
-
-
 def _is_provable(cid: Cid) -> bool:
     """Whether blocks of this kind can be checked here at all."""
     return cid.codec in (RAW, DAG_PB) and can_prove(cid)
@@ -250,9 +256,10 @@ def _no_gateway() -> PinuiError:
     return PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
 
 
-def _mismatch(address: Address) -> IntegrityError:
+def _mismatch(job: _Job) -> IntegrityError:
+    kept = "Nothing of it was kept" if job.sink.can_start_anew else "What has left already is not it"
     return IntegrityError(
-        f"What the gateway sent is not what {address} names",
-        hint="Nothing of it was kept. The gateway changed it; or it is a folder, or was cut into blocks in an unusual "
-        "way, and this gateway gives no blocks to prove it.",
+        f"What the gateway sent is not what {job.address} names",
+        hint=f"{kept}. The gateway changed it; or it is a folder, or was cut into blocks in an unusual way, and this "
+        "gateway gives no blocks to prove it.",
     )

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import io
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from pinui import Client, ContentError, IntegrityError, PinProvider
+from pinui import Client, ContentError, IntegrityError, PinProvider, PinuiError
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, ImportProfile
+from pinui.ipfs.verifier import CarVerifier
 from tests.sdk.conftest import FakeClock, MakeClient, Setup
-from tests.sdk.gateways import FakeGateway, cut, flip, folder_of, honest
-from tests.servers import read_head, reply, serve, serve_raw
+from tests.sdk.gateways import Change, FakeGateway, cut, flip, folder_of, honest
+from tests.servers import Handler, read_head, reply, serve, serve_raw
 
 SMALL = b"hello"
 LARGE = random.Random(5).randbytes(700_000)
@@ -243,3 +245,130 @@ async def test_a_glance_at_a_page_does_not_fetch_all_of_it(reading: Setup) -> No
     peek = await provider_of(await reading(handler)).peek(content.cid, 1000)
     assert (len(peek.data), peek.entries) == (1000, None)
     assert sent < len(content.plain)
+
+
+@pytest.mark.parametrize("profile", [KUBO_V0, ODD], ids=["usual", "odd"])
+@pytest.mark.parametrize("lie", [flip(400_000), lambda body: bytes(len(body)), lambda body: body[:400_000]])
+async def test_what_one_gateway_cannot_prove_another_is_asked_for(
+    reading: Setup, tmp_path: Path, profile: ImportProfile, lie: Change
+) -> None:
+    """A large file that was swapped looks like one that was cut into blocks in an unknown way."""
+    content = cut(LARGE, profile)
+    verdicts: list[str | None] = []
+    client = await reading(FakeGateway(content, plain=lie), FakeGateway(content, car=honest))
+    path = await client.download(content.cid, to=tmp_path / "out", on_verdict=verdicts.append)
+    assert path.read_bytes() == LARGE
+    assert verdicts == ["verified"]
+
+
+async def test_below_a_path_another_gateway_is_asked_for_proof(reading: Setup) -> None:
+    content = folder_of({"a.txt": SMALL}, KUBO_V1)
+    client = await reading(
+        FakeGateway(content, plain=lambda _: b"swapped"), FakeGateway(content, car=honest, plain=lambda _: SMALL)
+    )
+    blob = await client.download(f"{content.cid}/a.txt")
+    assert (blob.data, blob.verification) == (SMALL, "verified")
+
+
+@pytest.mark.parametrize("second", ["plain", "away"])
+async def test_what_nobody_can_prove_is_what_the_first_gateway_gave(
+    reading: Setup, tmp_path: Path, second: str
+) -> None:
+    content = cut(LARGE, ODD)
+    other = FakeGateway(content, plain=flip(0), status=200 if second == "plain" else 503)
+    client = await reading(FakeGateway(content), other, retries=0)
+    verdicts: list[str | None] = []
+    path = await client.download(content.cid, to=tmp_path / "out", on_verdict=verdicts.append)
+    assert path.read_bytes() == LARGE
+    assert verdicts == ["unverifiable"]
+    assert "plain" in other.asked
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        while True:
+            await response.write(bytes(65536))
+    return response
+
+
+async def page(_request: web.Request) -> web.Response:
+    return web.Response(body=b"<html>swapped</html>", content_type="text/html", headers={"ETag": '"DirIndex-abc"'})
+
+
+@pytest.mark.parametrize("liar", [endless, page])
+async def test_a_liar_of_any_kind_does_not_keep_the_next_one_from_being_asked(reading: Setup, liar: Handler) -> None:
+    content = cut(b'{"a":1}', KUBO_V1)
+    client = await reading(liar, FakeGateway(content), max_json_bytes=100_000, max_blob_bytes=100_000)
+    assert await client.retrieve(content.cid) == {"a": 1}
+    assert (await client.download(content.cid)).verification == "verified"
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 429, 500, 504, 0])
+async def test_a_gateway_that_has_no_archive_today_is_asked_for_blocks(
+    make_client: MakeClient, tmp_path: Path, status: int
+) -> None:
+    file, folder = cut(LARGE, ODD), folder_of(FILES, KUBO_V1)
+    for content in (file, folder):
+        gateway = (Listing if content.is_folder else FakeGateway)(content, raw=honest)
+
+        async def handler(request: web.Request, gateway: FakeGateway = gateway) -> web.StreamResponse:
+            if request.query.get("format") != "car":
+                return await gateway(request)
+            if not status and request.transport is not None:
+                request.transport.close()
+            return web.Response(status=status or 200)
+
+        async with serve(handler) as (url, _seen):
+            verdicts: list[str | None] = []
+            client = make_client(url, verify="try", retries=0)
+            await client.download(content.cid, to=tmp_path / str(content.is_folder), on_verdict=verdicts.append)
+            assert verdicts == ["verified"]
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(403, "gives no archive"), (404, "gives no archive"), (429, "not now"), (503, "not now")]
+)
+async def test_a_folder_that_comes_in_no_way_is_told_in_plain_words(
+    make_client: MakeClient, tmp_path: Path, status: int, sentence: str
+) -> None:
+    content = folder_of(FILES, KUBO_V1)
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text="not now") if "format" in request.query else await page(request)
+
+    async with serve(handler) as (url, _seen):
+        with pytest.raises(PinuiError, match=sentence):
+            await make_client(url, verify="try", retries=0).download(content.cid, to=tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "told", ["; version=1; order=unk; dups=n", "; version=1; order=dfs; dups=n"], ids=["in no order", "each block once"]
+)
+async def test_an_archive_that_proves_nothing_is_no_lie(
+    reading: Setup, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CarVerifier, "REMEMBERED", 50_000)
+    content = cut(LARGE + bytes(100_000), ODD)
+    once = list(dict(content.sections()).items())
+    if "unk" in told:
+        once.reverse()
+    gateway = FakeGateway(
+        content, car=lambda _: content.car(once), raw=honest, car_type=f"application/vnd.ipld.car{told}"
+    )
+    assert (await (await reading(gateway)).download(content.cid)).verification == "verified"
+
+
+async def test_what_a_gateway_gives_is_found_out_once_for_all_reads_at_once(make_client: MakeClient) -> None:
+    content = cut(LARGE, ODD)
+    gateway = FakeGateway(content)
+    async with serve(gateway) as (url, _seen):
+        client = make_client(url, verify="try")
+        blobs = await asyncio.gather(*(client.download(content.cid) for _ in range(10)))
+        assert {blob.verification for blob in blobs} == {"unverifiable"}
+        assert gateway.asked.count("raw") == 1
+        gateway.asked.clear()
+        await make_client(url, verify="try").download(content.cid)
+        assert gateway.asked == ["plain"]
