@@ -217,7 +217,12 @@ def _profile(verbs: _Verbs) -> None:
     )
     part.add_argument("name", metavar="NAME", help="what to call it; `pinata` is a service that is known")
     part.add_argument("--api-url", metavar="URL", help="where the pinning API is (default: the one of pinata)")
-    part.add_argument("--gateway-url", metavar="URL", help="where content is read from; it usually ends in /ipfs")
+    part.add_argument(
+        "--gateway-url",
+        action="append",
+        metavar="URL",
+        help="where content is read from; it usually ends in /ipfs. Again for others to ask where that one fails",
+    )
     part.add_argument(
         "--dialect", choices=("pin", "pinata"), help="the field names of the API (default: by its address)"
     )

@@ -139,7 +139,8 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
         if draft.preset == "custom" and draft.dialect == "pinata" and not options.dialect:
             draft = replace(draft, dialect=None)
     if options.gateway_url:
-        draft = replace(draft, gateway_url=check_url(options.gateway_url, what="--gateway-url"))
+        first, *others = [check_url(url, what="--gateway-url") for url in options.gateway_url]
+        draft = replace(draft, gateway_url=first, gateways=tuple(others))
     if options.dialect:
         draft = replace(draft, dialect=options.dialect)
     return replace(draft, gateway_key=draft.gateway_key or options.gateway_key)

@@ -55,7 +55,8 @@ class Connection:
 
         expires_at: datetime | None = None
         async with AsyncExitStack() as stack:
-            settings: dict[str, Any] = {"on_wait": on_wait} | ({} if retries is None else {"retries": retries})
+            settings: dict[str, Any] = {"on_wait": on_wait, "gateways": profile.gateways}
+            settings |= {} if retries is None else {"retries": retries}
             if profile.preset == "local":
                 node = await stack.enter_async_context(_node(paths))
                 settings |= {"provider_token": node.token, "pin_api_url": node.api_url}
@@ -65,7 +66,7 @@ class Connection:
                 expires_at = expiry(token)
                 settings["provider_token"] = token
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
-                settings |= {"dialect": profile.dialect, "gateways": profile.gateways}
+                settings["dialect"] = profile.dialect
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:

@@ -101,7 +101,10 @@ class Profiles:
         check_name(profile.name)
         if profile.name == LOCAL.name:
             raise WorkspaceError("The profile “local” is the embedded node and has nothing to set.")
-        for what, url in (("API URL", profile.api_url), ("gateway URL", profile.gateway_url)):
+        for what, url in (
+            ("API URL", profile.api_url),
+            *(("gateway URL", url) for url in (profile.gateway_url, *profile.gateways)),
+        ):
             if url is not None:
                 check_url(url, what=what)  # what could not be read again is not written
 

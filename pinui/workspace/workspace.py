@@ -252,7 +252,8 @@ class Workspace(Session):
             try:
                 verdict = await self._call(service, check_content(client, address, on_progress=on_progress))
             except IntegrityError:
-                await self.history.set_verification(canonical.cid, profile, "mismatch")
+                if not canonical.path:  # rows are about the whole
+                    await self.history.set_verification(canonical.cid, profile, "mismatch")
                 raise
         if verdict is not None and not canonical.path:
             await self.history.set_verification(canonical.cid, profile, verdict)

@@ -57,6 +57,26 @@ def test_a_profile_is_tested_live_saved_used_and_removed(run: Run, service: dict
     assert run("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
 
 
+def test_a_profile_may_have_several_gateways_which_are_asked_in_order(
+    run: Run, service: dict[str, str], own_home: Path
+) -> None:
+    nobody = "http://127.0.0.1:1/ipfs"
+    gateways = ("--gateway-url", nobody, "--gateway-url", service["gateway_url"])
+    assert run("profile", "add", "work", "--api-url", service["api_url"], *gateways, stdin=f"{CANARY}\n").code == 0
+    cid = run("--profile", "work", "store", '{"a":1}', PINUI_TOKEN=CANARY).line
+    assert run("--profile", "work", "retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
+
+    config = own_home / "config.toml"
+    config.write_text(config.read_text() + f'\n[profiles.local]\ngateways = ["{service["gateway_url"]}"]\n')
+    assert run("--profile", "local", "retrieve", cid).out == '{"a":1}\n'
+
+    before = config.read_text()
+    wrong = run("profile", "add", "work", *gateways, "--gateway-url", "ftp://x", stdin=f"{CANARY}\n")
+    assert wrong.code != 0
+    assert "--gateway-url" in wrong.err
+    assert config.read_text() == before
+
+
 def test_a_token_that_the_service_refuses_saves_nothing(call: Run, service: dict[str, str], own_home: Path) -> None:
     ran = call("profile", "add", "work", "--api-url", service["api_url"], stdin="wrong-canary\n")
     assert ran.code == 1
