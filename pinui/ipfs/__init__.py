@@ -3,7 +3,7 @@
 cid        a CID's parts, canonical text and bytes: `Cid`
 importer   bytes → blocks and a root CID: `Importer`, and its parts for many threads; `CidPredictor` for the
            CID alone; profiles `KUBO_V0` (the pinning API's default), `KUBO_V1`, `UNIXFS_2025`
-folders    imported files → folders in one block each: `FolderBuilder`
+folders    imported files → folders: `FolderBuilder`
 exporter   blocks → bytes: `read_file`, `list_folder`, `resolve`; `walk_blocks` for writing archives
 car        archives of blocks: written as version 1, read as a stream
 verifier   a CAR stream → proven files and folders in constant memory: `CarVerifier`

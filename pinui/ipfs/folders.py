@@ -1,4 +1,4 @@
-"""Folders in one block each, from the files in them: sorted by name, as Kubo writes them."""
+"""Folders from the files in them, as Kubo writes them: in one block, sorted by name, or spread over many by hash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pinui.ipfs.errors import MalformedContent, UnsupportedContent
 from pinui.ipfs.importer import NewBlock
 from pinui.ipfs.limits import MAX_FOLDER_BLOCK, MAX_FOLDER_DEPTH
 from pinui.ipfs.multihash import dag_pb_cid
-from pinui.ipfs.unixfs import EMPTY_FOLDER
+from pinui.ipfs.shards import hash_of, slot_of
+from pinui.ipfs.unixfs import EMPTY_FOLDER, shard_data
 
 __all__ = ["FolderBuilder", "is_safe_name", "make_folder"]
 
@@ -22,16 +23,39 @@ def is_safe_name(name: str) -> bool:
     return name not in ("", ".", "..") and not any(sign in name for sign in "/\\\0")
 
 
-def make_folder(entries: dict[str, Link], cid_version: int) -> NewBlock:
-    """The block of a folder. One that Kubo would split over several blocks is `UnsupportedContent`."""
+def make_folder(entries: dict[str, Link], cid_version: int, *, measured: bool = False) -> list[NewBlock]:
+    """The blocks of a folder, children before parents. A small one has one block; `measured` is how that is told."""
     links = [
         Link(link.cid, name, link.size) for name, link in sorted(entries.items(), key=lambda entry: entry[0].encode())
     ]
-    # Kubo decides by names and CIDs alone, and its CID for a larger folder is another one.
+    flat = _block(links, EMPTY_FOLDER, cid_version)
     weight = sum(len((link.name or "").encode()) + len(bytes(link.cid)) for link in links)
-    if weight >= MAX_FOLDER_BLOCK:
-        raise UnsupportedContent(f"a folder with {len(links)} entries is too large for one block: split it")
-    block = encode_node(links, EMPTY_FOLDER)
+    if (flat.size if measured else weight) <= MAX_FOLDER_BLOCK:
+        return [flat]
+    made: list[NewBlock] = []
+    _make_shard([(hash_of(link.name or ""), link) for link in links], 0, cid_version, made)
+    return made
+
+
+def _make_shard(entries: list[tuple[int, Link]], level: int, cid_version: int, made: list[NewBlock]) -> NewBlock:
+    """One block of a sharded folder: names alone in their slot are entries, others share a shard one level down."""
+    slots: dict[int, list[tuple[int, Link]]] = {}
+    for digest, link in entries:
+        slots.setdefault(slot_of(digest, level), []).append((digest, link))
+    links: list[Link] = []
+    for slot, inside in sorted(slots.items()):
+        if len(inside) == 1:
+            link = inside[0][1]
+            links.append(Link(link.cid, f"{slot:02X}{link.name}", link.size))
+        else:
+            shard = _make_shard(inside, level + 1, cid_version, made)
+            links.append(Link(shard.cid, f"{slot:02X}", shard.tree_size))
+    made.append(_block(links, shard_data(slots), cid_version))
+    return made[-1]
+
+
+def _block(links: list[Link], data: bytes, cid_version: int) -> NewBlock:
+    block = encode_node(links, data)
     total = len(block) + sum(link.size or 0 for link in links)
     return NewBlock(dag_pb_cid((block,), cid_version), (block,), len(block), 0, total)
 
@@ -45,8 +69,9 @@ class _Draft:
 class FolderBuilder:
     """A tree of folders from paths like `sub/file.txt`: add files in any order, then take the blocks."""
 
-    def __init__(self, cid_version: int) -> None:
+    def __init__(self, cid_version: int, *, measured: bool = False) -> None:
         self._version = cid_version
+        self._measured = measured
         self._root = _Draft()
 
     def add(self, path: str, cid: Cid, size: int) -> None:
@@ -76,9 +101,8 @@ class FolderBuilder:
         for name, folder in draft.folders.items():
             block = self._make(folder, made)
             entries[name] = Link(block.cid, name, block.tree_size)
-        block = make_folder(entries, self._version)
-        made.append(block)
-        return block
+        made += make_folder(entries, self._version, measured=self._measured)
+        return made[-1]
 
     def _check(self, name: str) -> None:
         if not is_safe_name(name):

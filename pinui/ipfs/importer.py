@@ -44,11 +44,13 @@ class ImportProfile:
     chunk_size: int
     raw_leaves: bool
     links: int
+    measures_folders: bool = False
+    """A folder is spread over many blocks if its one would be too large; elsewhere names and CIDs alone count."""
 
 
 KUBO_V0 = ImportProfile("unixfs-v0-2015", 0, 256 * KIB, raw_leaves=False, links=174)
 KUBO_V1 = ImportProfile("unixfs-v0-2015, version 1", 1, 256 * KIB, raw_leaves=True, links=174)
-UNIXFS_2025 = ImportProfile("unixfs-v1-2025", 1, 1024 * KIB, raw_leaves=True, links=1024)
+UNIXFS_2025 = ImportProfile("unixfs-v1-2025", 1, 1024 * KIB, raw_leaves=True, links=1024, measures_folders=True)
 PROFILES = (KUBO_V0, KUBO_V1, UNIXFS_2025)
 
 

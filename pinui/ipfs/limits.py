@@ -17,7 +17,7 @@ MAX_BLOCK = 2 * 1024 * 1024
 # A header names roots only; one root takes about 60 bytes.
 MAX_CAR_HEADER = 64 * 1024
 
-# From this size on Kubo splits a folder over many blocks (a HAMT), and its CID is another one.
+# Beyond this size a folder is spread over many blocks (a HAMT), as Kubo does it.
 MAX_FOLDER_BLOCK = 256 * 1024
 
 # 174 links a node: depth 8 is already beyond any disk. Foreign layouts (trickle, two links a node) go deeper.

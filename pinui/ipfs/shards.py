@@ -9,7 +9,7 @@ from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.murmur3 import murmur3_x64_64
 from pinui.ipfs.unixfs import Folder, Piece, Shard
 
-__all__ = ["Place", "find_entry", "split_shard"]
+__all__ = ["Place", "find_entry", "hash_of", "slot_of", "split_shard"]
 
 HASH_BITS = 64
 
@@ -37,11 +37,20 @@ class Place:
 
     def is_home_of(self, name: str) -> bool:
         """Whether an entry of this name belongs here."""
-        return _hash(name) >> (HASH_BITS - self.bits) == self.value
+        return hash_of(name) >> (HASH_BITS - self.bits) == self.value
 
 
-def _hash(name: str) -> int:
+def hash_of(name: str) -> int:
+    """The 64 bits that decide where a name goes."""
     return int.from_bytes(murmur3_x64_64(name.encode()), "big")
+
+
+def slot_of(digest: int, level: int, width: int = 8) -> int:
+    """The slot at a level, for shards of `2 ** width` slots."""
+    shift = HASH_BITS - width * (level + 1)
+    if shift < 0:
+        raise MalformedContent("a sharded folder is nested too deeply")
+    return digest >> shift & ((1 << width) - 1)
 
 
 def split_shard(shard: Shard) -> list[tuple[str | None, Link]]:
@@ -57,11 +66,7 @@ def find_entry(piece: Piece, name: str, level: int) -> tuple[bool, Link] | None:
 
 
 def _find_in_shard(shard: Shard, name: str, level: int) -> tuple[bool, Link] | None:
-    width = shard.fanout.bit_length() - 1
-    shift = HASH_BITS - width * (level + 1)
-    if shift < 0:
-        raise MalformedContent("a sharded folder is nested too deeply")
-    slot = _hash(name) >> shift & (shard.fanout - 1)
+    slot = slot_of(hash_of(name), level, shard.fanout.bit_length() - 1)
     prefix = f"{slot:0{shard.prefix}X}"
     for link in shard.links:
         if link.name == prefix + name:

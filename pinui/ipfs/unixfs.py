@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -92,6 +93,19 @@ class Symlink:
 Piece = FilePiece | Folder | Shard | Symlink
 
 EMPTY_FOLDER = number_field(Field.TYPE, Kind.FOLDER)
+
+
+def shard_data(slots: Iterable[int]) -> bytes:
+    """The UnixFS message of one block of a sharded folder with 256 slots, of which these are taken."""
+    taken = sum(1 << slot for slot in slots)
+    field = taken.to_bytes((taken.bit_length() + 7) // 8, "big")
+    return (
+        number_field(Field.TYPE, Kind.SHARD)
+        + bytes_field(Field.DATA, len(field))
+        + field
+        + number_field(Field.HASH_TYPE, MURMUR3_X64_64)
+        + number_field(Field.FANOUT, 256)
+    )
 
 
 def leaf_head(size: int) -> bytes:

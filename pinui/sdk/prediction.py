@@ -64,7 +64,7 @@ class SeenFiles:
             return None
         if not self._source.is_folder:
             return self._files[0][1]
-        builder = FolderBuilder(self._profile.cid_version)
+        builder = FolderBuilder(self._profile.cid_version, measured=self._profile.measures_folders)
         for name, cid, size in self._files:
             builder.add(name.partition("/")[2], cid, size)
         return builder.finish()[1]

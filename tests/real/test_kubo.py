@@ -15,10 +15,9 @@ import pytest
 
 from pinui import Client
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.exporter import list_folder, load, read_file, resolve
+from pinui.ipfs.exporter import list_folder, read_file, resolve
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, Importer, ImportProfile
-from pinui.ipfs.unixfs import Shard
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FileEnd
 from pinui.node import Node
 from tests.real.kubo import Kubo, find_kubo
@@ -112,26 +111,42 @@ def test_folders_have_the_same_cids_whatever_the_names(
     assert pin(node, ((f"tree/{name}", data) for name, data in tree.items()), version) == expected
 
 
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+def test_a_folder_is_spread_over_blocks_from_where_kubo_does_so(
+    kubo: Kubo, tmp_path: Path, profile: ImportProfile
+) -> None:
+    """Exactly a quarter of a megabyte is one block, of names and CIDs or all in all; one byte more is not."""
+    options = kubo.use(profile)
+    cid, size = imported(b"", profile)
+    entry = len(bytes(cid)) + (9 if profile.measures_folders else 0)  # with the tags and lengths of a link
+    end = 4 if profile.measures_folders else 0
+    room = CHUNK - end
+    names = [f"{number:0100}" for number in range(room // (100 + entry) - 2)]
+    rest = room - len(names) * (100 + entry) - 3 * entry
+    names += ["x" * 90, "y" * 90, "z" * (rest - 180)]
+    for more in ("", "z"):
+        names[-1] += more
+        folder = tmp_path / f"tree{more}"
+        write(folder, dict.fromkeys(names, b""))
+        builder = FolderBuilder(profile.cid_version, measured=profile.measures_folders)
+        for name in names:
+            builder.add(name, cid, size)
+        blocks, root, _ = builder.finish()
+        assert str(root) == kubo.add(folder, "--only-hash", *options)
+        assert (len(blocks) > 1) == bool(more)
+
+
 @pytest.mark.parametrize("version", [0, 1])
-def test_a_folder_is_refused_from_where_kubo_splits_it(kubo: Kubo, tmp_path: Path, version: int) -> None:
-    """Up to a quarter of a megabyte of names and CIDs; the last size before it still has Kubo's CID."""
-    options = kubo.use(BY_VERSION[version])
-    cid, size = imported(b"", BY_VERSION[version])
-    entry = 100 + len(bytes(cid))
-    count = CHUNK // entry
-    files = {f"{number:0100}": b"" for number in range(count)}
+def test_kubo_reads_a_folder_that_the_node_spread_over_blocks(
+    kubo: Kubo, node: Node, tmp_path: Path, version: int
+) -> None:
+    files = {f"{number:0100}": f"{number}".encode() for number in range(2500)}
     write(tmp_path / "tree", files)
-    builder = FolderBuilder(version)
-    for name in files:
-        builder.add(name, cid, size)
-    assert str(builder.finish()[1]) == kubo.add(tmp_path / "tree", "--only-hash", *options)
-    write(tmp_path / "tree", {f"{count:0100}": b""})
-    builder.add(f"{count:0100}", cid, size)
-    with pytest.raises(ValueError, match="too large for one block"):
-        builder.finish()
-    root = kubo.add(tmp_path / "tree", *options)
-    store, _, _ = Store.from_car(kubo("dag", "export", root), 65536)
-    assert isinstance(load(Cid.parse(root), store), Shard)
+    root = pin(node, ((f"tree/{name}", content) for name, content in files.items()), version)
+    assert root == kubo.add(tmp_path / "tree", "--only-hash", *kubo.use(BY_VERSION[version]))
+    kubo("dag", "import", *(str(path) for path in (node.data_dir / "pins").iterdir()))
+    kubo("get", root, "-o", str(tmp_path / "got"))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "got").iterdir()} == files
 
 
 @pytest.mark.parametrize("version", [0, 1])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
-from pinui.ipfs.exporter import load, read_file
+from pinui.ipfs.exporter import list_folder, load, read_file, resolve
 from pinui.ipfs.folders import FolderBuilder, make_folder
-from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, CidPredictor, Importer, ImportProfile
+from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, CidPredictor, Importer, ImportProfile, NewBlock
 from pinui.ipfs.multihash import verify_block
 from pinui.ipfs.unixfs import FilePiece
 from tests.unit.vectors import Store
@@ -212,9 +212,56 @@ def test_one_name_is_one_thing(first: str, second: str) -> None:
         builder.add(second, EMPTY, 0)
 
 
-def test_a_folder_that_kubo_would_split_is_a_clear_error() -> None:
-    with pytest.raises(UnsupportedContent, match="too large for one block"):
-        make_folder({f"{n:0200}": Link(EMPTY, None, 0) for n in range(1200)}, 1)
+@pytest.mark.parametrize(
+    ("profile", "count", "root"),
+    [
+        (KUBO_V0, 5957, "QmVCMA1e1B2djgfNbwTkbLNGsuV8diqXugFNZ4DL5VzHXV"),
+        (KUBO_V0, 5958, "QmQE366G6oNGUiLr571MMQW3aoxxJwSmsHTp3vxoPQgRp1"),
+        (KUBO_V1, 6500, "bafybeif3dh7zpl6pyefyfpki65y7y3psu4hw3vvuclvt4ie6y4zykattp4"),
+        (KUBO_V1, 5500, "bafybeignx5mrvrrjgskrgre5heua3m4y6feiqlfa667imo5uwfgn5qnwqi"),
+        (UNIXFS_2025, 5500, "bafybeidwuyrdsyz6fxdbkuvpxmklculxmaynsfgqlcqydeo5blmxdwelhu"),
+    ],
+)
+def test_a_large_folder_is_spread_over_blocks_as_kubo_does_it(profile: ImportProfile, count: int, root: str) -> None:
+    """What Kubo 0.41 gives so many files that hold their own names."""
+    builder = FolderBuilder(profile.cid_version, measured=profile.measures_folders)
+    files: dict[str, Cid] = {}
+    for number in range(count):
+        importer = Importer(profile)
+        importer.feed(f"{number:010}".encode())
+        _, cid, size = importer.finish()
+        files[f"{number:010}"] = cid
+        builder.add(f"{number:010}", cid, size)
+    blocks, cid, _ = builder.finish()
+    assert str(cid) == root
+    store = {block.cid.multihash: b"".join(block.parts) for block in blocks}
+
+    def lookup(cid: Cid) -> bytes:
+        return store[cid.multihash]
+
+    assert {link.name: link.cid for link in list_folder(cid, lookup)} == files
+    assert resolve(cid, ["0000000042"], lookup) == files["0000000042"]
+
+
+@pytest.mark.parametrize("over", [0, 1])
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_folder_of_exactly_the_limit_has_one_block(measured: bool, over: int) -> None:
+    def folder(length: int) -> list[NewBlock]:
+        names = [f"{number:0100}" for number in range(1700)] + ["x" * length]
+        return make_folder({name: Link(EMPTY, None, 0) for name in names}, 1, measured=measured)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pinui.ipfs.folders.MAX_FOLDER_BLOCK", 10**9)
+        flat = folder(10)[0].size if measured else sum([1700 * 100, 10, 1701 * len(bytes(EMPTY))])
+        patch.setattr("pinui.ipfs.folders.MAX_FOLDER_BLOCK", flat)
+        assert (len(folder(10 + over)) == 1) == (over == 0)
+
+
+def test_names_that_share_all_of_their_hash_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pinui.ipfs.folders.MAX_FOLDER_BLOCK", 0)
+    monkeypatch.setattr("pinui.ipfs.folders.hash_of", lambda _name: 0)
+    with pytest.raises(MalformedContent, match="nested too deeply"):
+        make_folder({"a": Link(EMPTY, None, 0), "b": Link(EMPTY, None, 0)}, 1)
 
 
 def test_folders_nested_beyond_reason_are_refused() -> None:
