@@ -17,7 +17,7 @@ from aiohttp import web
 
 from pinui import ContentError, NetworkError, ProviderError, SourceChanged
 from pinui.sdk.behind import ONE_HOP
-from pinui.sdk.sources import Part, UploadSource
+from pinui.sdk.sources import Part, UploadSource, open_source
 from tests.sdk.conftest import MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 
@@ -122,6 +122,33 @@ async def test_a_source_that_changes_is_an_error(
         with pytest.raises(SourceChanged, match=r"data\.bin changed while it was uploaded"):
             await client.upload(file, on_progress=meddle)
         assert (await client.upload(b"still works")).size == 11
+
+
+@pytest.mark.parametrize("change", ["truncate", "grow", "replace", "rewrite", "remove", "none"])
+async def test_a_small_file_that_changes_before_its_turn_is_an_error(
+    make_client: MakeClient, tmp_path: Path, change: str
+) -> None:
+    """Thousands of small files may wait in a folder; each is read in one go."""
+    file = tmp_path / "small.bin"
+    file.write_bytes(b"x" * 1000)
+    source = open_source(file)
+    if change == "truncate":
+        os.truncate(file, 100)
+    elif change == "grow":
+        file.write_bytes(b"x" * 1001)
+    elif change == "replace":
+        (tmp_path / "other").write_bytes(b"y" * 1000)
+        (tmp_path / "other").replace(file)
+    elif change == "rewrite":
+        os.utime(file, ns=(1, 1))
+    elif change == "remove":
+        file.unlink()
+    async with serve(take_upload) as (url, _seen):
+        if change == "none":
+            assert (await make_client(url).upload(source)).cid == hashlib.sha256(b"x" * 1000).hexdigest()
+            return
+        with pytest.raises(SourceChanged, match=r"small\.bin changed"):
+            await make_client(url).upload(source)
 
 
 @pytest.mark.parametrize(

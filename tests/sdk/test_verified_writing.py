@@ -119,14 +119,14 @@ async def test_a_retried_upload_is_predicted_from_its_beginning(make_client: Mak
 
 async def test_a_hash_left_over_from_a_broken_attempt_is_not_the_next_ones() -> None:
     """On a busy machine a piece may still wait for its thread when the line breaks and the next attempt begins."""
-    source = open_source(LARGE[:1000])
+    source = open_source(LARGE[:100_000])
     prediction = UploadPrediction(source, KUBO_V0)
     body = Multipart(source.parts, watcher=prediction)
     pool, is_free = ThreadPoolExecutor(1), threading.Event()
     asyncio.get_running_loop().set_default_executor(pool)
     broken = body.chunks()
     await anext(broken)
-    assert await anext(broken) == LARGE[:1000]
+    assert await anext(broken) == LARGE[:100_000]
     pool.submit(is_free.wait)
     await some_turns()
     await broken.aclose()
@@ -134,7 +134,7 @@ async def test_a_hash_left_over_from_a_broken_attempt_is_not_the_next_ones() -> 
     await some_turns()
     is_free.set()
     assert len(await again) == body.length
-    assert prediction.verdict(cut(LARGE[:1000], KUBO_V0).cid) == "verified"
+    assert prediction.verdict(cut(LARGE[:100_000], KUBO_V0).cid) == "verified"
 
 
 async def _all(chunks: AsyncIterator[bytes]) -> bytes:
