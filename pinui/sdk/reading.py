@@ -151,8 +151,8 @@ class GatewayReader:
                     raise
                 failures.append(error)
                 continue
-            is_alone = is_last and doubted is None
-            if result.verification != "unverifiable" or is_alone or not job.sink.can_start_anew:
+            is_worth_asking = _is_provable(job.cid) and job.sink.can_start_anew and not (is_last and doubted is None)
+            if result.verification != "unverifiable" or not is_worth_asking:
                 return result
             doubted = doubted or gateway  # another one may prove it, or show that this one lied
         if doubted is None:

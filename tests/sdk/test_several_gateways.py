@@ -13,10 +13,11 @@ import pytest
 from aiohttp import web
 
 from pinui import Client, ContentError, IntegrityError, PinProvider, PinuiError
+from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, ImportProfile
 from pinui.ipfs.verifier import CarVerifier
 from tests.sdk.conftest import FakeClock, MakeClient, Setup
-from tests.sdk.gateways import Change, FakeGateway, cut, flip, folder_of, honest
+from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.servers import Handler, read_head, reply, serve, serve_raw
 
 SMALL = b"hello"
@@ -282,6 +283,14 @@ async def test_what_nobody_can_prove_is_what_the_first_gateway_gave(
     assert path.read_bytes() == LARGE
     assert verdicts == ["unverifiable"]
     assert "plain" in other.asked
+
+
+async def test_nobody_else_is_asked_to_prove_what_cannot_be_proven(reading: Setup) -> None:
+    cbor = Content(Cid(1, 0x71, SHA2_256, bytes(32)), b"\xa0")
+    second = FakeGateway(cbor)
+    client = await reading(FakeGateway(cbor), second)
+    assert (await client.download(cbor.cid)).verification == "unverifiable"
+    assert second.asked == []
 
 
 async def endless(request: web.Request) -> web.StreamResponse:
