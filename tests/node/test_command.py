@@ -168,10 +168,15 @@ def test_of_lines_that_nobody_reads_only_so_many_are_kept_and_the_rest_is_counte
         lines.close()
         log.close()
         written += reader.read().splitlines()
-    kept = len(written) - 2
-    assert kept in (10, 11), "one may have been on its way"
-    assert written[:kept] == [f"line {number}".encode() for number in range(kept)]
-    assert written[kept:] == [f"lost {1000 - kept}".encode(), b"one more"]
+    assert written[:9] == [f"line {number}".encode() for number in range(9)]
+    assert len(written) <= 14, "ten may wait, one may be on its way; what is lost takes a line, too"
+    assert written[-1] == b"one more"
+    seen = 0
+    for line in written[:-1]:  # each line is there, or counted where it would be
+        what, number = line.split()
+        assert what == b"lost" or int(number) == seen
+        seen += int(number) if what == b"lost" else 1
+    assert seen == 1000
 
 
 def test_a_log_whose_reader_has_gone_leaves_the_answers_as_they_are(tmp_path: Path) -> None:
