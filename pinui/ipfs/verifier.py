@@ -233,10 +233,10 @@ class CarVerifier:
                 yield from self._go_on_file(piece, size, depth)
                 if not size and _key(want.cid) in self._seen:
                     self._empty.add(_key(want.cid))
-            case _ShardPart(path=path, place=place):
+            case _:
                 if not isinstance(piece, Shard) or not piece.links:
                     raise MalformedContent("a sharded folder is damaged")
-                yield from self._open(_slots(piece, place), path)
+                yield from self._open(_slots(piece, want.place), want.path)
 
     def _follow(self, want: _OnTheWay, piece: Piece) -> None:
         name, *rest = want.rest
