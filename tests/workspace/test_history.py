@@ -285,7 +285,7 @@ async def test_changes_are_told_and_names_and_filing_are_kept(path: Path) -> Non
     assert await history.received(entry.cid, "local") == changed
     assert await history.latest(entry.cid) == changed
     assert [one.name for one in await history.recipients("local")] == ["alice"]
-    assert await history.shared_rows(entry.cid, "local") == 1
+    assert await history.rows_sharing([entry.cid], "local") == 1
     assert await history.forget(Query(text="greeting")) == 1
     assert await history.count(Query()) == 0
     await history.aclose()

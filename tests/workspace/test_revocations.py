@@ -24,7 +24,7 @@ def test_revoking_marks_every_row_of_the_cid_in_that_profile_and_storing_again_u
         history.mark_revoked(cid(1), "local", START + 50)
         marked = [(entry.profile, entry.revoked_at) for entry in history.page(Query(sort="oldest"))]
         assert marked == [("local", START + 50), ("local", START + 50), ("work", None)]
-        assert history.shared_rows(cid(1), "local") == 2
+        assert history.rows_sharing([cid(1)], "local") == 2
         history.add(row(1, direction="received", kind="message"), None)
         assert history.page(Query(revoked=True)) != [], "reading a message pins nothing"
         history.add(row(1), None)
@@ -39,7 +39,7 @@ def test_both_versions_of_a_cid_are_one_thing(tmp_path: Path) -> None:
         history.set_verification(other, "local", "verified")
         found = history.latest(other)
         assert found == replace(stored, revoked_at=START + 50, verification="verified")
-        assert history.shared_rows(other, "local") == 1
+        assert history.rows_sharing([other], "local") == 1
         history.add(row(2, cid=other), None)
         assert history.page(Query(revoked=True)) == [], "either pins it again"
 
