@@ -155,7 +155,8 @@ class Gateway:
             return _known(headers)
 
         def draw() -> bytes:
-            rows = describe(list_folder(target.cid, target.blocks), target.blocks)
+            entries = sorted(list_folder(target.cid, target.blocks), key=lambda entry: entry.name or "")
+            rows = describe(entries, target.blocks)
             pin = self._store.pin_of(target.root)
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 

@@ -246,7 +246,9 @@ class PinProvider:
             return peek
         # A listing that a gateway made for a browser, or a page that could be one: ask for the folder itself.
         listing = await self._reader.list_folder(address)
-        return peek if listing is None else replace(peek, entries=tuple(listing))
+        if listing is None:
+            return peek
+        return replace(peek, entries=tuple(sorted(listing, key=lambda entry: entry.name)))  # large ones come by hash
 
     async def unpin(self, cid: str) -> bool:
         """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
