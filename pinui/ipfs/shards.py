@@ -27,11 +27,13 @@ class Place:
     def below(self, shard: Shard, link: Link) -> Place:
         """Where one of the links of the shard at this place leads."""
         bits = self.bits + shard.fanout.bit_length() - 1
+        prefix = (link.name or "")[: shard.prefix]
         try:
-            slot = int((link.name or "")[: shard.prefix], 16)
+            slot = int(prefix, 16)
         except ValueError as error:
             raise MalformedContent("a link of a sharded folder has no slot number") from error
-        if bits > HASH_BITS or not 0 <= slot < shard.fanout:
+        # One spelling alone, which is the one that a search for a name looks for.
+        if bits > HASH_BITS or not 0 <= slot < shard.fanout or prefix != f"{slot:0{shard.prefix}X}":
             raise MalformedContent("a sharded folder is damaged")
         return Place(bits, self.value * shard.fanout + slot)
 

@@ -301,7 +301,13 @@ class CarVerifier:
 
 
 def _slots(shard: Shard, place: Place) -> Iterator[_Slot]:
-    return ((name, link, place.below(shard, link)) for name, link in split_shard(shard))
+    taken: set[Place] = set()
+    for name, link in split_shard(shard):
+        slot = place.below(shard, link)
+        if slot in taken:
+            raise MalformedContent("a slot of a sharded folder is taken twice")
+        taken.add(slot)
+        yield name, link, slot
 
 
 def _key(cid: Cid) -> tuple[int, bytes]:

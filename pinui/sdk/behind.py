@@ -57,8 +57,14 @@ class Behind:
             self._under_way.popleft()
 
     def _ask_for_thread(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(RuntimeError):  # everything is being shut down, and nobody waits any more
+        try:
             loop.run_in_executor(None, self._work, loop)
+        except RuntimeError as error:  # everything is being shut down: who still waits must not do so for ever
+            with self._lock:
+                waiting, self._waiting = self._waiting, deque()
+                self._has_thread = False
+            for piece in waiting:
+                piece.done.set_exception(error)
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
         """A few pieces; then others that wait for a thread get their turn."""
@@ -69,7 +75,7 @@ class Behind:
                     return
                 piece = self._waiting.popleft()
             piece.do()
-        with suppress(RuntimeError):  # as above
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits
             loop.call_soon_threadsafe(self._ask_for_thread, loop)
 
 

@@ -109,7 +109,8 @@ class GatewayReader:
             outcome = await self._ask_each(job)
             if isinstance(outcome, ReadResult):
                 return outcome
-            if wait is None or not any(_is_missing(failure) for failure in outcome):
+            found = any(isinstance(failure, ContentError) for failure in outcome)  # as something that is of no use
+            if wait is None or found or not any(_is_missing(failure) for failure in outcome):
                 raise _most_telling(outcome)
             await self.transport.wait(wait)
         raise AssertionError("the last turn returns or raises")
@@ -130,7 +131,7 @@ class GatewayReader:
         for gateway in self._gateways:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
             retry = gateway is self._gateways[-1]
-            with suppress(ProviderError, NetworkError, IntegrityError):  # it was only worth a try
+            with suppress(ProviderError, NetworkError, IntegrityError, ContentError):  # it was only worth a try
                 if await self._asker.read_car(gateway, address, sink, scope="&dag-scope=entity", retry=retry):
                     return sink.listing if sink.is_folder else None
         return None
@@ -140,7 +141,7 @@ class GatewayReader:
         if not self._gateways:
             raise _no_gateway()
         failures: list[PinuiError] = []
-        doubted: Gateway | None = None
+        doubted: list[Gateway] = []
         for gateway in self._gateways:
             job.sink.restart()
             is_last = gateway is self._gateways[-1]
@@ -151,14 +152,17 @@ class GatewayReader:
                     raise
                 failures.append(error)
                 continue
-            is_worth_asking = _is_provable(job.cid) and job.sink.can_start_anew and not (is_last and doubted is None)
+            is_worth_asking = _is_provable(job.cid) and job.sink.can_start_anew and not (is_last and not doubted)
             if result.verification != "unverifiable" or not is_worth_asking:
                 return result
-            doubted = doubted or gateway  # another one may prove it, or show that this one lied
-        if doubted is None:
-            return failures
-        job.sink.restart()
-        return await self._read_plain(doubted, job, proves=False, retry=True)
+            doubted.append(gateway)  # another one may prove it, or show that this one lied
+        for gateway in doubted:  # nobody could
+            job.sink.restart()
+            try:
+                return await self._read_plain(gateway, job, proves=False, retry=gateway is doubted[-1])
+            except (ProviderError, NetworkError) as error:
+                failures.append(error)
+        return failures
 
     async def _read_from(self, gateway: Gateway, job: _Job, *, retry: bool) -> ReadResult:
         proves = self.config.verify != "off" and _is_provable(job.cid) and job.sink.can_start_anew
@@ -196,9 +200,9 @@ class GatewayReader:
         if job.check.fits_one_block and not job.address.path and can_rebuild(job.cid):
             raise _mismatch(job)
         if self.config.verify == "require":
+            way = "" if job.address.path else "it was cut into blocks in an unknown way, and "
             raise IntegrityError(
-                f"{job.address} could not be verified: it was cut into blocks in an unknown way, "
-                "and the gateway gives no blocks to check",
+                f"{job.address} could not be verified: {way}the gateway gives no blocks to check",
                 verification="unverifiable",
                 hint="Use a trustless gateway, or verify='try'.",
             )
@@ -215,7 +219,7 @@ class GatewayReader:
         if isinstance(failure, (NetworkError, RateLimited)) or (failure is not None and failure.status >= 500):
             raise failure  # which may pass
         raise ContentError(
-            f"{job.address} is a folder, and this gateway gives no archive of it",
+            f"{job.address} is a folder, and this gateway gives no archive of it that can be checked",
             hint="Use a trustless gateway, or name a file in it: CID/name.",
         )
 

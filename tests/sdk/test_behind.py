@@ -11,6 +11,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -63,6 +64,17 @@ async def test_what_went_wrong_is_raised_each_time(caplog: pytest.LogCaptureFixt
         with pytest.raises(ValueError, match="invalid literal"):
             await behind.settle()
     assert caplog.text == ""
+
+
+async def test_where_no_thread_is_left_nobody_waits_for_ever() -> None:
+    """As in a thread that goes on while the program ends."""
+    pool = ThreadPoolExecutor(1)
+    asyncio.get_running_loop().set_default_executor(pool)
+    pool.shutdown()
+    behind = Behind()
+    behind.start(int)
+    with pytest.raises(RuntimeError, match="shutdown"):
+        await behind.settle()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from aiohttp import web
 
 from pinui import Client, ContentError, IntegrityError, PinProvider, PinuiError
 from pinui.ipfs.cid import SHA2_256, Cid
+from pinui.ipfs.dagpb import encode_node
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, ImportProfile
+from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.verifier import CarVerifier
 from tests.sdk.conftest import FakeClock, MakeClient, Setup
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
@@ -283,6 +285,43 @@ async def test_what_nobody_can_prove_is_what_the_first_gateway_gave(
     assert path.read_bytes() == LARGE
     assert verdicts == ["unverifiable"]
     assert "plain" in other.asked
+
+
+async def test_what_was_in_hand_is_not_lost_when_the_first_gateway_goes_away(reading: Setup, tmp_path: Path) -> None:
+    content = cut(LARGE, ODD)
+
+    class Once(FakeGateway):
+        async def __call__(self, request: Any) -> Any:
+            self.status = 404 if "plain" in self.asked else 200
+            return await super().__call__(request)
+
+    client = await reading(Once(content), FakeGateway(content), retries=0)
+    assert (await client.download(content.cid, to=tmp_path / "out")).read_bytes() == LARGE
+
+
+async def test_what_was_just_pinned_and_is_of_no_use_is_told_at_once(make_client: MakeClient, clock: FakeClock) -> None:
+    content = cut(LARGE, KUBO_V0)
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        if request.method == "POST":
+            await request.read()
+            return web.json_response({"IpfsHash": content.cid})
+        return web.Response(body=LARGE)
+
+    async with serve(handler) as (url, _seen), serve(FakeGateway(content, status=404)) as (other, _other):
+        client = make_client(url, verify="try", gateways=[f"{other}/ipfs"], max_blob_bytes=1000)
+        await client.upload(LARGE)
+        with pytest.raises(ContentError, match="larger than 1,000 bytes"):
+            await client.download(content.cid)
+    assert clock.slept == []
+
+
+async def test_a_symbolic_link_is_no_folder_to_look_into(reading: Setup) -> None:
+    block = encode_node((), b"\x08\x04\x12\x01x")
+    root = dag_pb_cid((block,), 1)
+    content = Content(root, b"", {root.multihash: block}, is_folder=True)
+    peek = await provider_of(await reading(Listing(content, car=honest))).peek(content.cid, 100)
+    assert peek.entries is None
 
 
 async def test_nobody_else_is_asked_to_prove_what_cannot_be_proven(reading: Setup) -> None:

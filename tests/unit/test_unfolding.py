@@ -10,7 +10,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link, encode_node
 from pinui.ipfs.errors import ForgottenBlock, MalformedContent
 from pinui.ipfs.multihash import dag_pb_cid, raw_cid
-from pinui.ipfs.shards import Place
+from pinui.ipfs.shards import Place, hash_of, slot_of
 from pinui.ipfs.unixfs import Shard, file_with_children
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FileStart
 from tests.unit.test_verifier import car, run, shard
@@ -73,8 +73,18 @@ def test_an_empty_shard_below_another_is_refused() -> None:
         run(CarVerifier(cid), car([(cid, block), (inner, nothing)]))
 
 
-@pytest.mark.parametrize("name", ["ZZ", "-1"])
-def test_a_slot_is_a_number(name: str) -> None:
+@pytest.mark.parametrize("deep", [True, False])
+def test_a_slot_holds_one_thing(deep: bool) -> None:
+    slot = f"{slot_of(hash_of('name'), 0):02X}"
+    entry = Link(raw_cid((b"x",)), f"{slot}name", 1)
+    for twice in ([entry, entry], [entry, Link(entry.cid, slot, 1)]):
+        cid, block = shard(*twice)
+        with pytest.raises(MalformedContent, match="taken twice"):
+            run(CarVerifier(cid, deep=deep), car([(cid, block)]))
+
+
+@pytest.mark.parametrize("name", ["ZZ", "-1", "+A", " A", "0a", "A\n", "٠٠"])
+def test_a_slot_is_a_number_in_one_spelling(name: str) -> None:
     link = Link(raw_cid((b"x",)), name, 1)
     with pytest.raises(MalformedContent):
         Place().below(Shard((link,), 256), link)
