@@ -30,6 +30,40 @@ with HistoryFile(path) as history:
         print(number, flush=True)
 """
 
+# Opens fresh homes, one after the other, each from six processes at once; says what went wrong.
+OPENERS = """
+import os, sys
+from pathlib import Path
+from pinui.workspace.history import HistoryFile
+from tests.workspace.rows import row
+folder, homes = Path(sys.argv[1]), int(sys.argv[2])
+def open_at_once(path, number, start):
+    os.read(start, 1)  # returns when the parent closes the other end
+    try:
+        with HistoryFile(path) as history:
+            history.add(row(number), None)
+    except Exception as error:
+        print(type(error).__name__, error, flush=True)
+for home in range(homes):
+    start, go = os.pipe()
+    children = []
+    for number in range(6):
+        child = os.fork()
+        if not child:
+            os.close(go)
+            open_at_once(folder / str(home) / "history.db", number, start)
+            os._exit(0)
+        children.append(child)
+    os.close(start)
+    os.close(go)
+    for child in children:
+        os.waitpid(child, 0)
+    with HistoryFile(folder / str(home) / "history.db") as history:
+        rows = history.connection.execute("SELECT count(*) FROM entries").fetchone()[0]
+    if rows != 6:
+        print("home", home, "has", rows, "rows")
+"""
+
 
 def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, str(path), str(first), str(last)]
@@ -45,6 +79,14 @@ def assert_sound(path: Path, acknowledged: set[int]) -> None:
         found = history.page(Query(text="row number"), limit=100_000)
         assert {entry.name for entry in found} == names
         assert all(history.document(entry.id) for entry in found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.parametrize("homes", [20, pytest.param(300, marks=pytest.mark.slow)])
+def test_six_processes_open_a_fresh_home_at_once(tmp_path: Path, homes: int) -> None:
+    command = [sys.executable, "-c", OPENERS, str(tmp_path), str(homes)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The tables of `history.db`, and how a file is opened, made and checked."""
+"""The tables of `history.db`, and how a file is opened, created, migrated and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ __all__ = [
     "writing",
 ]
 
-VERSION = 1
 APPLICATION_ID = 0x70696E75  # “pinu”
 BUSY_SECONDS = 20.0
 
@@ -34,7 +33,7 @@ BUSY_SECONDS = 20.0
 ID_BITS = 20
 MAX_TIMESTAMP = (1 << (63 - ID_BITS)) - 1
 
-TABLES = """
+FIRST_TABLES = """
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY,
     cid TEXT NOT NULL,
@@ -64,6 +63,11 @@ CREATE TABLE revocations (
     PRIMARY KEY (cid, profile)
 ) WITHOUT ROWID;
 """
+
+MIGRATIONS = (FIRST_TABLES,)
+"""The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
+released: add another."""
+VERSION = len(MIGRATIONS)
 
 SEARCH = """
 DROP TABLE IF EXISTS search;
@@ -107,46 +111,58 @@ def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
-            # Not WAL: before SQLite 3.51.3, two processes that write can corrupt it (the WAL-reset bug).
-            connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            _prepare(connection, path, searchable)
+            ready = _is_ready(connection, path, searchable)
+            # Not WAL: before SQLite 3.51.3, two processes that write can corrupt it (the WAL-reset bug).
+            connection.execute("PRAGMA journal_mode = DELETE")
+            if not ready:
+                _make_ready(connection, path, searchable)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, searchable: bool) -> None:
-    if not (_is_ready(connection, path) and _has_triggers(connection) == searchable):
-        with writing(connection):
-            if not _is_ready(connection, path):  # another process may have made it just now
-                _run(connection, TABLES)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            if searchable and not _has_triggers(connection):
-                _run(connection, SEARCH)
-            elif not searchable:
-                # A build without the index could not insert with these; one that has it builds it anew.
-                for trigger in TRIGGERS:
-                    connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+def _is_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> bool:
+    """Whether the file is up to date. One transaction: another process may be creating the file right now."""
+    connection.execute("BEGIN")
+    try:
+        return _version(connection, path) == VERSION and _has_triggers(connection) == searchable
+    finally:
+        connection.execute("ROLLBACK")
 
 
-def _is_ready(connection: sqlite3.Connection, path: Path) -> bool:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    owner = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if not tables:
-        return False
-    if owner != APPLICATION_ID:
+def _make_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> None:
+    """Create or migrate the tables and the search index, all or nothing."""
+    with writing(connection):
+        version = _version(connection, path)  # again: another process may have done it meanwhile
+        for script in MIGRATIONS[version:]:
+            _run(connection, script)
+        if version < VERSION:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        if searchable and not _has_triggers(connection):
+            _run(connection, SEARCH)
+        elif not searchable:
+            # A build without the index can't insert with these triggers; a build with it rebuilds the index.
+            for trigger in TRIGGERS:
+                connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the file, inside the caller's transaction; 0 for an empty one."""
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return 0
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise HistoryError(f"{path} is a database of another program.", hint="Move it away; nothing was changed.")
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise HistoryError(
             f"{path} was written by a newer pinui (its version is {version}, this one knows {VERSION}).",
             hint="Upgrade pinui; nothing was changed.",
         )
-    return True
+    return version
 
 
 def _has_triggers(connection: sqlite3.Connection) -> bool:
