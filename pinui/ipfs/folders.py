@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from pinui.ipfs.cid import Cid
@@ -17,10 +18,16 @@ __all__ = ["FolderBuilder", "is_safe_name", "make_folder"]
 
 MAX_NAME_BYTES = 255
 
+# Windows takes these for devices in every folder, whatever ending they have.
+DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\..*)?", re.IGNORECASE | re.DOTALL)
+
 
 def is_safe_name(name: str) -> bool:
-    """Whether a folder's entry may become a file of that name without leaving the folder, on any OS."""
-    return name not in ("", ".", "..") and not any(sign in name for sign in "/\\\0")
+    """Whether a file of that name is created in its own folder on Linux, macOS and Windows.
+
+    Windows reads a back-slash and a colon as parts of a path, and drops dots and blanks at the end of a name.
+    """
+    return bool(name) and not re.search(r"[/\\:\0]|[. ]\Z", name) and not DEVICE.fullmatch(name)
 
 
 def make_folder(entries: dict[str, Link], cid_version: int, *, measured: bool = False) -> list[NewBlock]:
@@ -105,7 +112,7 @@ class FolderBuilder:
         return made[-1]
 
     def _check(self, name: str) -> None:
-        if not is_safe_name(name):
+        if name in ("", ".", "..") or "\0" in name:
             raise MalformedContent(f"{name!r} can't be the name of a file")
         try:
             length = len(name.encode())

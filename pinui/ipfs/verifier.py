@@ -14,7 +14,6 @@ from pinui.ipfs.car import Block, CarReader
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import ForgottenBlock, MalformedContent, MissingBlock, UnsupportedContent
-from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
 from pinui.ipfs.shards import Place, find_entry, split_shard
@@ -130,6 +129,7 @@ class CarVerifier:
     only its listing. `repeats=False` is for a server that may send a block only the first time, as all do that don't
     say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with what keeping it costs.
     A few blocks that link to each other many times may give any number of events: take some, look, take more.
+    Names are as the blocks have them: a caller that writes files checks them with `is_safe_name`.
     """
 
     REMEMBERED = 16 * 1024 * 1024
@@ -287,8 +287,8 @@ class CarVerifier:
                 raise MalformedContent(f"an entry named {name!r} is in a place where nobody would find it")
             elif not self._deep:
                 yield FolderEntry(name, link.cid, link.size)
-            elif not is_safe_name(name) or name in names:
-                raise MalformedContent(f"an entry named {name!r} would not stay in its folder, or is there twice")
+            elif name in names:
+                raise MalformedContent(f"an entry named {name!r} is there twice")
             else:
                 names.add(name)
                 wanted.append(_Thing(link.cid, (*path, name)))

@@ -7,10 +7,11 @@ import errno
 import os
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
 from pinui.sdk.http import OnProgress
@@ -20,6 +21,8 @@ __all__ = ["FolderWriter"]
 
 # What Linux takes.
 LONGEST_TARGET = 4095
+
+Made = TypeVar("Made")
 
 
 class FolderWriter:
@@ -50,9 +53,9 @@ class FolderWriter:
         for event in events:
             match event:
                 case FolderStart(path=path):
-                    self._place(path).mkdir()
+                    self._make(path, Path.mkdir)
                 case FileStart(path=path):
-                    self._file = self._place(path).open("xb")
+                    self._file = self._make(path, lambda place: place.open("xb"))
                 case FileBytes(data=data):
                     self._write(data)
                 case FileEnd():
@@ -98,8 +101,21 @@ class FolderWriter:
             raise FileExistsError(errno.EEXIST, "something of that name is there already", str(final))
         return final
 
+    def _make(self, path: tuple[str, ...], make: Callable[[Path], Made]) -> Made:
+        """Make one entry. The disk itself tells whether it has two names for one thing: `a` and `A`, or two accents."""
+        if path and not is_safe_name(path[-1]):
+            raise ContentError(
+                f"The folder holds an entry that can't be saved safely on every system: “{'/'.join(path)}”",
+                hint="Download the entries that you need by themselves (CID/name): each gets a safe name.",
+            )
+        place = self._place(path)
+        try:
+            return make(place)
+        except FileExistsError:
+            pass
+        raise ContentError(f"The disk takes “{'/'.join(path)}” for the name of another entry in the folder")
+
     def _place(self, path: tuple[str, ...]) -> Path:
-        # The verifier has refused every name that could lead elsewhere.
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
             self._temporary = temporary_beside(final)
@@ -118,15 +134,16 @@ class FolderWriter:
             self._file = None
 
     def _link(self, path: tuple[str, ...], target: str) -> None:
-        """A link is made only if it is relative and stays in the folder.
+        """Make a link only if it is relative and stays in the folder, as every system reads it.
 
         Steps up are taken only at its beginning, where they lead through folders made here: behind a name they could
         lead up from wherever another link points to.
         """
+        shown = "/".join(path)
+        if not target or "\0" in target or len(target.encode()) > LONGEST_TARGET:
+            raise ContentError(f"The folder holds a link that leads nowhere: “{shown}”")
         steps = PurePosixPath(target).parts
         up = next((number for number, step in enumerate(steps) if step != ".."), len(steps))
-        if up > len(path) - 1 or ".." in steps[up:] or any("\\" in step or step == "/" for step in steps):
-            raise ContentError(f"The folder holds a link that could lead out of it: {'/'.join(path)}")
-        if not target or "\0" in target or len(target.encode()) > LONGEST_TARGET:
-            raise ContentError(f"The folder holds a link that leads nowhere: {'/'.join(path)}")
-        self._place(path).symlink_to(target)
+        if up > len(path) - 1 or not all(is_safe_name(step) for step in steps[up:]):
+            raise ContentError(f"The folder holds a link that could lead out of it: “{shown}”")
+        self._make(path, lambda place: place.symlink_to(target))

@@ -6,6 +6,7 @@ import mimetypes
 import re
 from urllib.parse import unquote
 
+from pinui.ipfs.folders import is_safe_name
 from pinui.sdk.http import Head
 
 __all__ = ["media_type_of", "name_of_reply", "safe_name"]
@@ -13,9 +14,9 @@ __all__ = ["media_type_of", "name_of_reply", "safe_name"]
 # Longest name that common file systems take, less room for a suffix of ours.
 LONGEST = 200
 UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
+EDGES = re.compile(r"\A[\s.]+|[\s.]+\Z")
 EXTENDED_NAME = re.compile(r"(?:^|[;\s])filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 PLAIN_NAME = re.compile(r'(?:^|[;\s])filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))', re.IGNORECASE | re.DOTALL)
-RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
 
 def media_type_of(name: str) -> str:
@@ -25,16 +26,15 @@ def media_type_of(name: str) -> str:
 
 def safe_name(name: str, fallback: str) -> str:
     """The last part of a name, without what a file system or a terminal could trip over."""
-    last = re.split(r"[/\\]", name)[-1]
-    cleaned = UNSAFE.sub("_", last).strip().strip(".").strip()
-    if not cleaned or RESERVED.fullmatch(cleaned):
-        return fallback
+    last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+    cleaned = EDGES.sub("", UNSAFE.sub("_", last))
     # A name is cut at its stem, so that it keeps its ending.
     stem, dot, ending = cleaned.rpartition(".")
     if not dot or len(ending.encode()) > 20:
         stem, dot, ending = cleaned, "", ""
     room = LONGEST - len((dot + ending).encode())
-    return stem.encode()[:room].decode(errors="ignore") + dot + ending
+    short = EDGES.sub("", stem.encode()[:room].decode(errors="ignore") + dot + ending)
+    return short if is_safe_name(short) else fallback
 
 
 def name_of_reply(head: Head, fallback: str) -> str:

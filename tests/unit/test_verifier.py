@@ -221,13 +221,6 @@ def rooted(block: bytes) -> tuple[Cid, bytes]:
     return dag_pb_cid((block,), 1), block
 
 
-@pytest.mark.parametrize("name", ["../x", "..", ".", "", "a/b", "a\\b", "a\0b"])
-def test_names_that_would_leave_the_folder_are_refused(name: str) -> None:
-    cid, block = rooted(encode_node([Link(Cid(1, RAW, IDENTITY, b"x"), name, 1)], EMPTY_FOLDER))
-    with pytest.raises(MalformedContent, match="would not stay in its folder"):
-        run(CarVerifier(cid), car([(cid, block)]))
-
-
 def test_a_name_that_stands_twice_in_a_folder_is_refused() -> None:
     link = Link(Cid(1, RAW, IDENTITY, b"x"), "x", 1)
     cid, block = rooted(encode_node([link, link], EMPTY_FOLDER))
@@ -319,8 +312,7 @@ def test_public_archives_of_trees_are_verified_or_refused() -> None:
     assert verify("path_gateway_unixfs-symlink") == {"": None, "bar": "foo", "foo": b"content\n"}
     assert len(verify("subdomain_gateway-fixtures")) > 5
     assert len(verify("trustless_gateway_car-dir-with-duplicate-files")) > 4
-    with pytest.raises(MalformedContent, match="would not stay in its folder"):
-        verify("path_gateway_tar-outside-root")
+    assert "../foo" in verify("path_gateway_tar-outside-root")  # a writer of files refuses such a name
     with pytest.raises(MissingBlock):
         verify("trustless_gateway_car-file-3k-and-3-blocks-missing-block")
     with pytest.raises(UnsupportedContent):
