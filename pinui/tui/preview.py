@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import overload
 
 from rich.cells import cell_len
 
 from pinui.tui.display import fit, right, size, wrapped
 from pinui.tui.json_text import beginning, json_spans
-from pinui.tui.pictures import half_blocks
+from pinui.tui.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import DirEntry, Preview
 
@@ -61,8 +62,8 @@ def show_json(value: object, _width: int = 0, _height: int = 0) -> Shown:
 
 def show_words(text: str, width: int, _height: int = 0) -> Shown:
     """A message, as it is read."""
-    lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
-    return Shown(lines, width, "message", len(text) > CAP)
+    lines = _lines(text, width)
+    return Shown(lines, width, "message", len(text) > CAP or len(lines) == MOST_LINES)
 
 
 def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = True) -> Shown:
@@ -70,11 +71,8 @@ def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = Tru
     data = preview.data
     if not data:
         return Shown([[("empty", "muted")]], width, "empty")
-    if is_picture(preview):
-        picture = None if preview.truncated else half_blocks(data, width, height)
-        if picture is not None:
-            words: Line = [("A picture, which needs the colours that NO_COLOR takes.", "muted")]
-            return Shown(picture[0] if colours else [words], width, picture[1])
+    if is_picture(preview) and (shown := _picture(preview, width, height, colours=colours)) is not None:
+        return shown
     text = _text(data, preview.truncated)
     if text is None:
         return _hex(data, preview.truncated, width)
@@ -83,15 +81,36 @@ def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = Tru
             return show_json(json.loads(text))
         except (ValueError, RecursionError):
             pass
-    lines: list[Line] = [[(line, "text")] for line in wrapped(text[:CAP], width)]
-    return Shown(lines[:MOST_LINES], width, "text", preview.truncated or len(lines) > MOST_LINES)
+    lines = _lines(text, width)
+    return Shown(lines, width, "text", preview.truncated or len(lines) == MOST_LINES)
+
+
+def _picture(preview: Preview, width: int, height: int, *, colours: bool) -> Shown | None:
+    """The picture, or a sentence where it can't be drawn; None if the bytes are no picture after all."""
+    if preview.truncated:
+        return _too_large(size(preview.total) if preview.total else f"more than {size(len(preview.data))}", width)
+    try:
+        picture = half_blocks(preview.data, width, height)
+    except TooLarge as error:
+        return _too_large(str(error), width)
+    if picture is None:
+        return None
+    words: Line = [("Pictures need colours, and NO_COLOR is set.", "muted")]
+    return Shown(picture[0] if colours else [words], width, picture[1])
+
+
+def _too_large(how_large: str, width: int) -> Shown:
+    sentence = f"This picture is too large to show: {how_large}. o opens it in the browser, d saves it."
+    return Shown([[(line, "warning")] for line in wrapped(sentence, width)], width, "picture")
 
 
 def is_picture(preview: Preview) -> bool:
     """Whether the first bytes are those of a picture."""
     data = preview.data
-    return data.startswith((b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF8", b"BM")) or (
-        data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    return (
+        data.startswith((b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"))
+        or (data[:2] == b"BM" and data[6:10] == bytes(4))  # two letters alone may begin a text
+        or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
     )
 
 
@@ -105,6 +124,10 @@ def folder_lines(entries: Sequence[DirEntry], chosen: int, width: int) -> list[L
         tone = "bold strong" if here else "text"
         lines.append([("▌" if here else " ", "primary"), (" " + name, tone), (right(number, 9), "muted")])
     return lines or [[("an empty folder", "muted")]]
+
+
+def _lines(text: str, width: int) -> list[Line]:
+    return [[(line, "text")] for line in islice(wrapped(text[:CAP], width), MOST_LINES)]
 
 
 def _text(data: bytes, truncated: bool) -> str | None:
