@@ -179,8 +179,9 @@ def _field_text(boundary: str, name: str, text: str) -> bytes:
 
 
 def _file_head(boundary: str, part: Part) -> bytes:
-    # As browsers quote names in forms; names that are no Unicode go out as the bytes they are on disk.
-    quoted = part.name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    # As browsers quote names in forms, but for back-slashes: where two follow each other, servers read one.
+    # Names that are no Unicode go out as the bytes they are on disk.
+    quoted = part.name.replace("\\", "\\\\").replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
     lines = (
         f"--{boundary}\r\n",
         f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\n',

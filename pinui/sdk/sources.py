@@ -137,7 +137,8 @@ def _from_path(path: Path, name: str) -> Part:
 
 def _from_folder(folder: Path) -> UploadSource:
     """All files below a folder, each named with the folder's own name in front: the API's form of a directory."""
-    root = folder.resolve().name or "folder"
+    # The root's name is no part of the CID. Servers take one with a back-slash for a path of an old Windows program.
+    root = (folder.resolve().name or "folder").replace("\\", "_")
     files = [(f"{root}/{path.relative_to(folder).as_posix()}", path) for path in _files_below(folder)]
     if not files:
         raise PinuiError(f"{folder} holds no files: there is nothing to upload")
