@@ -60,6 +60,8 @@ class FolderStart:
     """A folder begins; what is in it follows, each with a path that starts with this one."""
 
     path: Path
+    declared: int = 0
+    """The size of everything below it, as its block says; nothing proves that before all of it has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +130,30 @@ class CarVerifier:
     `path` is what was asked for below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
     only its listing. `repeats=False` is for a server that may send a block only the first time, as all do that don't
     say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with what keeping it costs.
-    A few blocks that link to each other many times may give any number of events: take some, look, take more.
+    A few blocks that link to each other many times may give any number of events: take some, look, take more; or say
+    `unfolds=False` where only the proof is wanted: a tree whose blocks are still kept is then walked once.
     Names are as the blocks have them: a caller that writes files checks them with `is_safe_name`.
     """
 
     REMEMBERED = 16 * 1024 * 1024
     KEEPING = 256
 
-    def __init__(self, root: Cid, path: Sequence[str] = (), *, deep: bool = True, repeats: bool = True) -> None:
+    def __init__(
+        self,
+        root: Cid,
+        path: Sequence[str] = (),
+        *,
+        deep: bool = True,
+        repeats: bool = True,
+        unfolds: bool = True,
+    ) -> None:
         self._reader = CarReader()
         self._deep = deep
         self._keeps = not repeats
         self._room = self.REMEMBERED
         self._seen: dict[tuple[int, bytes], bytes] = {}
-        self._empty: set[tuple[int, bytes]] = set()
+        self._unfolds = unfolds
+        self._walked: set[tuple[Cid, int | None]] = set()
         self._forgets = False
         self._pending: list[_Want | FileEnd] = [_OnTheWay(root, tuple(path)) if path else _Thing(root, ())]
 
@@ -202,8 +214,8 @@ class CarVerifier:
             if isinstance(want, FileEnd):
                 yield want
                 self._pending.pop()
-            elif isinstance(want, _Part) and not want.size and _key(want.cid) in self._empty:
-                self._pending.pop()  # a tree of nothings would be walked for ever
+            elif self._walked and self._tree(want) in self._walked:
+                self._pending.pop()
             elif want.cid.hash_code == IDENTITY:
                 verify_block(want.cid, want.cid.digest)
                 self._pending.pop()
@@ -231,12 +243,21 @@ class CarVerifier:
                 yield from self._begin(piece, path)
             case _Part(size=size, depth=depth):
                 yield from self._go_on_file(piece, size, depth)
-                if not size and _key(want.cid) in self._seen:
-                    self._empty.add(_key(want.cid))
             case _:
                 if not isinstance(piece, Shard) or not piece.links:
                     raise MalformedContent("a sharded folder is damaged")
                 yield from self._open(_slots(piece, want.place), want.path)
+        if self._keeps and _key(want.cid) in self._seen and (tree := self._tree(want)) is not None:
+            self._walked.add(tree)
+
+    def _tree(self, want: _Want) -> tuple[Cid, int | None] | None:
+        """The name of a tree that is walked once; None for one that is unfolded as often as it is linked.
+
+        Empty parts of files are never unfolded: a tree of them would be walked for ever.
+        """
+        if isinstance(want, _Part) and not (want.size and self._unfolds):
+            return want.cid, want.size
+        return (want.cid, None) if isinstance(want, _Thing) and not self._unfolds else None
 
     def _follow(self, want: _OnTheWay, piece: Piece) -> None:
         name, *rest = want.rest
@@ -258,10 +279,10 @@ class CarVerifier:
                 self._pending.append(FileEnd(path))
                 yield from self._go_on_file(piece, piece.size, 0)
             case Folder(entries=entries):
-                yield FolderStart(path)
+                yield FolderStart(path, _declared(entries))
                 yield from self._open([(link.name or "", link, None) for link in entries], path)
-            case Shard():
-                yield FolderStart(path)
+            case Shard(links=links):
+                yield FolderStart(path, _declared(links))
                 yield from self._open(_slots(piece, Place()), path)
             case _:
                 yield SymlinkFound(path, piece.target)
@@ -298,6 +319,10 @@ class CarVerifier:
         if len(self._pending) + len(wanted) > MAX_PENDING:
             raise UnsupportedContent("a tree is too wide")
         self._pending.extend(reversed(wanted))
+
+
+def _declared(links: Iterable[Link]) -> int:
+    return sum(link.size or 0 for link in links)
 
 
 def _slots(shard: Shard, place: Place) -> Iterator[_Slot]:

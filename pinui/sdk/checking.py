@@ -13,7 +13,7 @@ from pinui.ipfs.errors import ContentAddressError, ForgottenBlock
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
 from pinui.sdk.behind import ONE_HOP, QUICK_TO_HASH, Behind
 from pinui.sdk.errors import ContentError, IntegrityError
-from pinui.sdk.folders import FolderWriter
+from pinui.sdk.folders import FolderSink
 from pinui.sdk.http import Head, Sink
 from pinui.sdk.names import media_type_of
 
@@ -34,6 +34,11 @@ class ReadSink(Sink, Protocol):
         """Whether what came can still be taken back; always, but for pipes."""
         ...
 
+    @property
+    def keeps(self) -> bool:
+        """Whether the content is wanted; otherwise it is only checked, and nothing of it can be looked at again."""
+        ...
+
     def restart(self) -> None:
         """Forget everything that came."""
         ...
@@ -52,12 +57,12 @@ class NotProven(Exception):
 
 
 class CheckingSink:
-    """Hashes what it hands on, while more arrives."""
+    """Hashes what it hands on, while more arrives. What is not kept is hashed in every likely way."""
 
     def __init__(self, inner: ReadSink, cid: Cid) -> None:
         self._inner = inner
         self._cid = cid
-        self._check = ContentCheck(cid)
+        self._checks = self._new_checks()
         self._batch: list[bytes] = []
         self._batched = 0
         self._size = 0
@@ -75,7 +80,7 @@ class CheckingSink:
     async def begin(self, head: Head, offset: int) -> None:
         if offset == 0:
             self._hashing = Behind()  # the one of an attempt that is void goes with the check that it works for
-            self._check = ContentCheck(self._cid)
+            self._checks = self._new_checks()
             self._batch.clear()
             self._batched = self._size = 0
         self._is_listing = head.is_listing
@@ -95,8 +100,9 @@ class CheckingSink:
         """What the bytes were, after every likely way of cutting them was tried."""
         await self._hash_batch()
         await self._hashing.settle()
-        finding = self._check.finding()
-        if finding != "unknown" or not can_rebuild(self._cid) or not self._inner.can_start_anew:
+        findings: list[Finding] = [check.finding() for check in self._checks]
+        finding: Finding = "verified" if "verified" in findings else findings[0]
+        if finding != "unknown" or not can_rebuild(self._cid) or not (self._inner.keeps and self._inner.can_start_anew):
             return finding
         for profile in likely_profiles(self._cid)[1:]:
             check = ContentCheck(self._cid, profile)
@@ -115,14 +121,20 @@ class CheckingSink:
         batch = self._batch
         self._batch, self._batched = [], 0
         if self._size <= QUICK_TO_HASH:
-            self._hash(self._check, batch)
+            self._hash(self._checks, batch)
         else:
-            self._hashing.start(self._hash, self._check, batch)
+            self._hashing.start(self._hash, self._checks, batch)
+
+    def _new_checks(self) -> list[ContentCheck]:
+        if can_rebuild(self._cid) and not self._inner.keeps:
+            return [ContentCheck(self._cid, profile) for profile in likely_profiles(self._cid)]
+        return [ContentCheck(self._cid)]
 
     @staticmethod
-    def _hash(check: ContentCheck, batch: Iterable[bytes]) -> None:
-        for chunk in batch:
-            check.feed(chunk)
+    def _hash(checks: Iterable[ContentCheck], batch: Iterable[bytes]) -> None:
+        for check in checks:
+            for chunk in batch:
+                check.feed(chunk)
 
 
 class CarSink:
@@ -135,7 +147,7 @@ class CarSink:
         root: Cid,
         path: tuple[str, ...],
         inner: ReadSink | None,
-        folder: FolderWriter | None,
+        folder: FolderSink | None,
         *,
         told: Head | None = None,
         deep: bool = True,
@@ -145,6 +157,7 @@ class CarSink:
         self._inner = inner
         self._folder = folder
         self._deep = deep
+        self._unfolds = inner is None or inner.keeps
         self._verifier = CarVerifier(root, path, deep=deep)
         self._batch: list[bytes] = []
         self._batched = 0
@@ -199,7 +212,7 @@ class CarSink:
         await self._take(lambda verifier: verifier.feed_block(data))
 
     async def _restart(self, *, repeats: bool) -> None:
-        self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats)
+        self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats, unfolds=self._unfolds)
         self._batch, self._batched = [], 0
         self._is_file = self.is_folder = False
         self.listing.clear()

@@ -9,20 +9,54 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 
 from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
 from pinui.sdk.http import OnProgress
-from pinui.sdk.sinks import sync_folder, temporary_beside
+from pinui.sdk.sinks import check_room, free_room, sync_folder, temporary_beside
 
-__all__ = ["FolderWriter"]
+__all__ = ["FolderCounter", "FolderSink", "FolderWriter"]
 
 # What Linux takes.
 LONGEST_TARGET = 4095
+# A few blocks that link to each other many times may unfold to any number of entries.
+MOST_ENTRIES = 1_000_000
+# What a file system takes for an entry, however small the file is.
+ROOM_FOR_ENTRY = 4096
 
 Made = TypeVar("Made")
+
+
+class FolderSink(Protocol):
+    """Takes a folder as verified events."""
+
+    async def take(self, events: Iterable[Event]) -> None:
+        """The next events."""
+        ...
+
+    def restart(self) -> None:
+        """Forget everything that came; in a thread."""
+        ...
+
+
+class FolderCounter:
+    """Counts a folder's bytes and keeps none of them: for content that is only checked."""
+
+    def __init__(self, on_progress: OnProgress | None = None) -> None:
+        self._on_progress = on_progress
+        self._done = 0
+
+    async def take(self, events: Iterable[Event]) -> None:
+        """Count their bytes."""
+        self._done += sum(len(event.data) for event in events if isinstance(event, FileBytes))
+        if self._on_progress is not None:
+            self._on_progress(self._done, None)
+
+    def restart(self) -> None:
+        """Count from the beginning."""
+        self._done = 0
 
 
 class FolderWriter:
@@ -34,7 +68,8 @@ class FolderWriter:
         self._on_progress = on_progress
         self._temporary: Path | None = None
         self._file: BinaryIO | None = None
-        self._done = 0
+        self._done = self._entries = self._needed = 0
+        self._free: int | None = None
         self._lock = threading.Lock()
         self._abandoned = False
 
@@ -52,10 +87,11 @@ class FolderWriter:
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
             match event:
-                case FolderStart(path=path):
+                case FolderStart(path=path, declared=declared):
                     self._make(path, Path.mkdir)
-                case FileStart(path=path):
-                    self._file = self._make(path, lambda place: place.open("xb"))
+                    check_room(0 if path else declared, self._free)
+                case FileStart(path=path, size=size):
+                    self._file = self._make(path, lambda place: place.open("xb"), size)
                 case FileBytes(data=data):
                     self._write(data)
                 case FileEnd():
@@ -88,7 +124,7 @@ class FolderWriter:
             if self._temporary is not None:
                 shutil.rmtree(self._temporary, ignore_errors=True)
                 self._temporary = None
-            self._done = 0
+            self._done = self._entries = self._needed = 0
 
     def discard(self) -> None:
         """Remove what was written, for good. A thread that is still at work here is waited for."""
@@ -101,7 +137,7 @@ class FolderWriter:
             raise FileExistsError(errno.EEXIST, "something of that name is there already", str(final))
         return final
 
-    def _make(self, path: tuple[str, ...], make: Callable[[Path], Made]) -> Made:
+    def _make(self, path: tuple[str, ...], make: Callable[[Path], Made], size: int = 0) -> Made:
         """Make one entry. The disk itself tells whether it has two names for one thing: `a` and `A`, or two accents."""
         if path and not is_safe_name(path[-1]):
             raise ContentError(
@@ -109,6 +145,11 @@ class FolderWriter:
                 hint="Download the entries that you need by themselves (CID/name): each gets a safe name.",
             )
         place = self._place(path)
+        self._entries += 1
+        if self._entries > MOST_ENTRIES:
+            raise ContentError(f"The folder holds more than {MOST_ENTRIES:,} entries, the limit")
+        self._needed += size + ROOM_FOR_ENTRY
+        check_room(self._needed, self._free)
         try:
             return make(place)
         except FileExistsError:
@@ -119,6 +160,7 @@ class FolderWriter:
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
             self._temporary = temporary_beside(final)
+            self._free = free_room(final.parent)
         return self._temporary.joinpath(*path)
 
     def _write(self, data: memoryview) -> None:

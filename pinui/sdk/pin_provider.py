@@ -19,7 +19,7 @@ from pinui.sdk import wire
 from pinui.sdk.address import Address
 from pinui.sdk.behind import QUICK_TO_HASH
 from pinui.sdk.errors import ContentError, PinuiError, ProviderError, SerializationError
-from pinui.sdk.folders import FolderWriter
+from pinui.sdk.folders import FolderCounter, FolderWriter
 from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
 from pinui.sdk.models import Blob, ClientConfig, OnVerdict, Timeouts, Verification
 from pinui.sdk.multipart import Multipart
@@ -28,7 +28,7 @@ from pinui.sdk.prediction import PinnedCid, UploadPrediction, predict_text, prof
 from pinui.sdk.ranges import whole_size
 from pinui.sdk.reading import GatewayReader
 from pinui.sdk.secret import Secret
-from pinui.sdk.sinks import FileSink, MemorySink, PipeSink
+from pinui.sdk.sinks import CountingSink, FileSink, MemorySink, PipeSink
 from pinui.sdk.sources import Uploadable, look_at
 from pinui.sdk.transport import Clock, Transport
 
@@ -230,6 +230,15 @@ class PinProvider:
         await sink.finish()
         if on_verdict is not None:
             on_verdict(result.verification)
+
+    async def verify(self, cid: str, *, on_progress: OnProgress | None = None) -> Verification | None:
+        """Read a file or a folder only to check it; nothing is kept or written. A proven mismatch is an error."""
+        address = Address.parse(cid)
+        folder = FolderCounter(on_progress)
+        result = await self._reader.read(
+            address, CountingSink(on_progress), transfer=True, folder=folder, blocks_first=True
+        )
+        return result.verification
 
     async def peek(self, cid: str, limit: int) -> Peek:
         """The first bytes of some content, its type and size, or a folder's listing: enough to show what it is."""

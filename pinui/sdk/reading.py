@@ -13,7 +13,7 @@ from pinui.sdk.address import Address
 from pinui.sdk.asking import Asker
 from pinui.sdk.checking import FOLDER_HINT, CarSink, CheckingSink, ReadSink
 from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError, RateLimited
-from pinui.sdk.folders import FolderWriter
+from pinui.sdk.folders import FolderSink
 from pinui.sdk.gateways import Gateway, gateways_of
 from pinui.sdk.http import Head, Sink
 from pinui.sdk.models import ClientConfig, Verification
@@ -42,7 +42,7 @@ class _Job:
     address: Address
     cid: Cid
     sink: ReadSink
-    folder: FolderWriter | None
+    folder: FolderSink | None
     transfer: bool
     blocks_first: bool
     """Each byte is to be proven before it is handed on."""
@@ -97,7 +97,7 @@ class GatewayReader:
         sink: ReadSink,
         *,
         transfer: bool = False,
-        folder: FolderWriter | None = None,
+        folder: FolderSink | None = None,
         blocks_first: bool = False,
     ) -> ReadResult:
         """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
@@ -171,7 +171,7 @@ class GatewayReader:
             proof = await self._prove(gateway, job, retry=retry)
             if proof.result is not None:
                 return proof.result
-            proves = False
+            proves = not job.sink.keeps and not job.address.path  # nothing was kept, so nothing is lost by it
         return await self._read_plain(gateway, job, proves=proves, retry=retry)
 
     async def _read_plain(self, gateway: Gateway, job: _Job, *, proves: bool, retry: bool) -> ReadResult:
@@ -232,7 +232,8 @@ class GatewayReader:
             is_proven = await self._asker.read_car(gateway, job.address, sink, transfer=job.transfer, retry=retry)
         except (ProviderError, NetworkError) as error:
             failure = error
-        if not is_proven and not job.address.path and not job.blocks_first:
+        # One by one, they are worth asking for where a plain answer proved nothing.
+        if not is_proven and not job.address.path and (told is not None or not job.blocks_first):
             try:
                 is_proven = await self._asker.read_blocks(gateway, sink, retry=retry)
             except (ProviderError, NetworkError) as error:

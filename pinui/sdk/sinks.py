@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import secrets
+import shutil
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -18,13 +19,24 @@ from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.ranges import strong_etag
 
-__all__ = ["FileSink", "MemorySink", "PipeSink", "sync_folder", "temporary_beside"]
+__all__ = [
+    "CountingSink",
+    "FileSink",
+    "MemorySink",
+    "PipeSink",
+    "check_room",
+    "free_room",
+    "sync_folder",
+    "temporary_beside",
+]
 
 READ_SIZE = 1024 * 1024
 
 
 class MemorySink:
     """Collects a body. Beyond the limit it is an error, or with `cut` the end of the reading."""
+
+    keeps = True
 
     def __init__(
         self, limit: int, *, what: str = "The answer", hint: str | None = None, cut: bool = False,
@@ -82,6 +94,7 @@ class PipeSink:
     of small content nothing leaves before it was checked."""
 
     HELD_BACK = 256 * 1024
+    keeps = True
 
     def __init__(self, file: BinaryIO, on_progress: OnProgress | None = None) -> None:
         self._file = file
@@ -146,6 +159,8 @@ class PipeSink:
 
 class FileSink:
     """Writes beside the destination under a temporary name; `commit` syncs and renames, `discard` leaves nothing."""
+
+    keeps = True
 
     def __init__(self, to: Path, fallback_name: str, on_progress: OnProgress | None = None) -> None:
         self._to = to
@@ -227,6 +242,7 @@ class FileSink:
     def _open(self, head: Head, offset: int) -> None:
         if offset == 0:
             self._final = self._place_for(head)
+            check_room(head.length or 0, free_room(self._final.parent))
         if self._file is None:
             temporary = temporary_beside(self._final)
             # The user's umask applies.
@@ -288,6 +304,54 @@ class FileSink:
             self._temporary = None
         sync_folder(self._final.parent)
         return self._final
+
+
+class CountingSink:
+    """Counts bytes and keeps none of them: for content that is only checked."""
+
+    keeps = False
+
+    def __init__(self, on_progress: OnProgress | None = None) -> None:
+        self._on_progress = on_progress
+        self._done = 0
+        self._total: int | None = None
+
+    @property
+    def full(self) -> bool:
+        return False
+
+    @property
+    def can_start_anew(self) -> bool:
+        return True
+
+    def restart(self) -> None:
+        self._done = 0
+
+    async def replay(self, feed: Callable[[bytes], None]) -> None:  # noqa: ARG002  # see `keeps`
+        raise AssertionError("nothing was kept")
+
+    def resume_from(self) -> None:
+        return None
+
+    async def begin(self, head: Head, offset: int) -> None:  # noqa: ARG002  # never continued: see resume_from
+        self._done, self._total = 0, head.length
+
+    async def write(self, chunk: bytes) -> None:
+        self._done += len(chunk)
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._total)
+
+
+def free_room(folder: Path) -> int | None:
+    """The bytes that are free on a folder's disk; None where the file system tells nothing."""
+    usage = shutil.disk_usage(folder)
+    return usage.free if usage.total else None
+
+
+def check_room(size: int, free: int | None) -> None:
+    """Refuse a download that the disk has no room for, before a byte of it is written."""
+    if free is not None and size > free:
+        raise OSError(errno.ENOSPC, f"it takes {size:,} bytes, and {free:,} are free")
 
 
 def temporary_beside(final: Path) -> Path:

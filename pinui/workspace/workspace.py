@@ -241,16 +241,21 @@ class Workspace(Session):
     # Checking
 
     async def verify(self, address: str, *, on_progress: Progress | None = None) -> Verification | None:
-        """Read some content back, check it and note the verdict; a proven mismatch is an `IntegrityError`."""
+        """Read some content back, check it and note the verdict; a proven mismatch is an `IntegrityError`.
+
+        Nothing is written but the verdict.
+        """
         from pinui.sdk.address import Address
         from pinui.sdk.errors import IntegrityError
-        from pinui.workspace.checking import check_content
 
         canonical = Address.parse(address)
         with self.service.held() as service:
-            profile, client = service.profile.name, await self._ready_to_read(service)
+            profile = service.profile.name
+            provider: Any = (await self._ready_to_read(service)).provider
             try:
-                verdict = await self._call(service, check_content(client, address, on_progress=on_progress))
+                verdict: Verification | None = await self._call(
+                    service, provider.verify(address, on_progress=on_progress)
+                )
             except IntegrityError:
                 if not canonical.path:  # rows are about the whole
                     await self.history.set_verification(canonical.cid, profile, "mismatch")

@@ -45,6 +45,21 @@ def test_a_part_that_claims_to_hold_nothing_is_looked_at() -> None:
         run(CarVerifier(root, repeats=False), car([(root, block), (empty, nothing), (full, something)]))
 
 
+def test_who_only_wants_the_proof_walks_each_tree_once() -> None:
+    sections = unfolding(b"x", 1000, 4)
+    verifier = CarVerifier(sections[0][0], repeats=False, unfolds=False)
+    assert sum(isinstance(event, FileBytes) for event in verifier.feed(car(sections))) == 1
+    assert list(verifier.finish()) == []
+
+
+def test_a_part_of_another_size_is_looked_at_although_it_was_walked() -> None:
+    leaf = raw_cid((b"x",))
+    block = encode_node([Link(leaf, "", 1), Link(leaf, "", 2)], file_with_children([1, 2]))
+    root = dag_pb_cid((block,), 1)
+    with pytest.raises(MalformedContent, match="not what the file's root says"):
+        run(CarVerifier(root, repeats=False, unfolds=False), car([(root, block), (leaf, b"x")]))
+
+
 def test_who_takes_some_of_it_gets_some_of_it() -> None:
     sections = unfolding(b"x", 1000, 4)
     verifier = CarVerifier(sections[0][0], repeats=False)

@@ -1,57 +1,98 @@
-"""Reading content back to check it: nothing is written where it need not be, and no verdict is weaker for that."""
+"""Reading content back to check it: nothing is written, and no verdict is weaker for that."""
 
 from __future__ import annotations
 
 import random
+import resource
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pinui import Client, IntegrityError, NetworkError
-from pinui.ipfs.importer import KUBO_V0, ImportProfile
-from pinui.workspace.checking import check_content
+from pinui import ClientConfig, IntegrityError, NetworkError, PinProvider
+from pinui.ipfs.importer import KUBO_V0, PROFILES, ImportProfile
 from tests.sdk.gateways import FakeGateway, cut, flip, folder_of, honest
+from tests.sdk.test_declared_sizes import Unfolding, bomb, many
 from tests.servers import serve
 
 LARGE = random.Random(5).randbytes(3_000_000)  # of which some has passed by before the rest is checked
 ODD = ImportProfile("odd", 0, 10_000, raw_leaves=False, links=5)  # nobody's default
 
 
+@pytest.fixture(autouse=True)
+def no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No byte can be written to any file, and nothing is made where temporary things go."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.chdir(place)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(place.iterdir()) == []
+
+
 async def check(*gateways: FakeGateway) -> str | None:
     """What checking the first gateway's content says, with the others to fall back on."""
     async with serve(gateways[0]) as (url, _), serve(gateways[-1]) as (other, _):
-        settings = {"provider_token": "t", "pin_api_url": url, "gateway_url": f"{url}/ipfs"}
         further = (f"{other}/ipfs",) if len(gateways) > 1 else ()
-        async with await Client.init(**settings, gateways=further, retries=0) as client:
-            return await check_content(client, gateways[0].content.cid)
+        return await check_at(url, gateways[0].content.cid, gateways=further)
 
 
-@pytest.mark.parametrize("gateway", [FakeGateway(cut(LARGE, KUBO_V0), car=honest), FakeGateway(cut(LARGE, KUBO_V0))])
-async def test_a_file_is_verified_without_a_disk(gateway: FakeGateway, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(tempfile, "TemporaryDirectory")
-    assert await check(gateway) == "verified"
+async def check_at(url: str, cid: str, **settings: Any) -> str | None:
+    config = ClientConfig(provider_token="t", pin_api_url=url, gateway_url=f"{url}/ipfs", retries=0, **settings)
+    provider = PinProvider(config)
+    try:
+        return await provider.verify(cid)
+    finally:
+        await provider.aclose()
 
 
-async def test_where_passing_by_is_not_enough_it_is_looked_at_again() -> None:
-    version_1_name = cut(LARGE, KUBO_V0)
-    version_1_name.root = version_1_name.root.to_v1()
-    assert await check(FakeGateway(version_1_name)) == "verified"
-    assert await check(FakeGateway(cut(LARGE, ODD), raw=honest)) == "verified"
-    assert await check(FakeGateway(cut(LARGE, ODD))) == "unverifiable"
-    assert await check(FakeGateway(folder_of({"a": LARGE}, KUBO_V0), car=honest)) == "verified"
+@pytest.mark.parametrize("size", [0, 10, len(LARGE)])
+@pytest.mark.parametrize("ways", [{"car": honest}, {"raw": honest}, {}], ids=["archives", "blocks", "plain"])
+async def test_a_file_is_verified_without_a_disk(size: int, ways: dict[str, Any]) -> None:
+    for profile in PROFILES:
+        content = cut(LARGE[:size], profile)
+        assert await check(FakeGateway(content, **ways)) == "verified"
+        content.root = content.root.to_v1()
+        assert await check(FakeGateway(content, **ways)) == "verified"
+
+
+async def test_an_unusual_cut_is_proven_by_blocks_and_by_nothing_else() -> None:
+    content = cut(LARGE, ODD)
+    assert await check(FakeGateway(content, car=honest)) == "verified"
+    assert await check(FakeGateway(content, raw=honest)) == "verified"
+    assert await check(FakeGateway(content)) == "unverifiable"
+    assert await check(FakeGateway(content), FakeGateway(content, car=honest)) == "verified"
+
+
+async def test_a_folder_is_verified_without_a_disk_whatever_its_names_are() -> None:
+    content = folder_of({"a": LARGE, "C:\\x": b"", "CON": b"1", "sub/a\\b": b"2"}, KUBO_V0)
+    assert await check(FakeGateway(content, car=honest)) == "verified"
+    assert await check(FakeGateway(content, raw=honest)) == "verified"
+    with pytest.raises(IntegrityError):
+        await check(FakeGateway(content, car=flip(-1)))
+
+
+async def test_a_few_blocks_are_verified_once_however_often_they_are_linked() -> None:
+    """A file of 262,144,000,000,000,000 bytes, and a folder of 10,000,000,000 files."""
+    assert await check(Unfolding(bomb(4))) == "verified"
+    assert await check(Unfolding(many(10))) == "verified"
 
 
 async def test_a_gateway_that_changed_it_is_found_out_and_an_honest_one_asked() -> None:
-    changed = FakeGateway(cut(LARGE, KUBO_V0), plain=flip(-1), car=flip(-1), raw=flip(-1))
-    assert await check(changed, FakeGateway(changed.content, car=honest)) == "verified"
-    with pytest.raises(IntegrityError):
-        await check(changed)
+    for ways in ({"car": flip(-1)}, {"raw": flip(-1)}, {}):
+        changed = FakeGateway(cut(LARGE, KUBO_V0), plain=flip(-1), **ways)
+        assert await check(changed, FakeGateway(changed.content, car=honest)) == "verified"
+    small = FakeGateway(cut(b"small", KUBO_V0), plain=flip(-1))
+    for gateway in (small, FakeGateway(cut(LARGE, KUBO_V0), plain=flip(-1), car=flip(-1), raw=flip(-1))):
+        with pytest.raises(IntegrityError):
+            await check(gateway)
 
 
-async def test_a_service_that_is_away_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(tempfile, "TemporaryDirectory")
-    gone = "http://127.0.0.1:9"
-    settings = {"provider_token": "t", "pin_api_url": gone, "gateway_url": f"{gone}/ipfs"}
-    async with await Client.init(**settings, retries=0) as client:
-        with pytest.raises(NetworkError):
-            await check_content(client, cut(LARGE, KUBO_V0).cid)
+async def test_a_service_that_is_away_is_an_error() -> None:
+    with pytest.raises(NetworkError):
+        await check_at("http://127.0.0.1:9", cut(LARGE, KUBO_V0).cid)
