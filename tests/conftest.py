@@ -7,13 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-import respx.mocks
 from hypothesis import settings
 
 from pinui.sdk import gateways
-
-# respx patches httpcore by default and would not see the engine under httpx's API.
-respx.mocks.DEFAULT_MOCKER = "httpx"
 
 settings.register_profile("pinui", deadline=None)
 settings.load_profile("pinui")

@@ -2,15 +2,17 @@
 
 httpx 0.28's own pool fails in two ways that a program which cancels all day can't live with: a cancelled request can
 leave it answering PoolTimeout for ever (5 or 6 of 40 pools in a measurement), and with 64 connections it does a tenth
-of the work that aiohttp's does. httpx stays on top, since its values, and respx on it, are what people test with.
-httpx-aiohttp would be such a bridge too, but it reports a lost reply as a failed connect (so it would be repeated
-blindly), lets aiohttp re-quote URLs, and reads in pieces of 16 KiB.
+of the work that aiohttp's does. httpx stays on top, since its values, and the mocks made for it, are what people test
+with: while such a mock is in place, requests take the way that it watches (`_is_watched`). httpx-aiohttp would be such
+a bridge too, but it reports a lost reply as a failed connect (so it would be repeated blindly), lets aiohttp re-quote
+URLs, and reads in pieces of 16 KiB.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+import sys
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -58,8 +60,12 @@ class Reply:
 class Engine:
     """Sends one request and gives its reply. Made cheaply; connections and TLS come with the first request."""
 
-    def __init__(self, *, connect_timeout: float, connections: int = 64) -> None:
-        self._transport = _AiohttpTransport(connect_timeout, connections)
+    def __init__(
+        self, *, connect_timeout: float, connections: int = 64, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        if transport is not None and not isinstance(transport, httpx.AsyncBaseTransport):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise ValueError(f"transport must be an httpx.AsyncBaseTransport, not {type(transport).__name__}")
+        self._transport = _AiohttpTransport(connect_timeout, connections) if transport is None else transport
         self._client: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -76,7 +82,7 @@ class Engine:
                 request.method,
                 request.url,
                 headers=_headers(request),
-                stream=None if body is None else _BodyStream(body, on_sent),
+                content=None if body is None else _BodyStream(body, on_sent),
             )
             response = await client.send(message, stream=True)
         try:
@@ -145,6 +151,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
         self._tls: asyncio.Task[ssl.SSLContext] | None = None
+        self._watched: dict[str | None, httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = str(request.url)
@@ -152,14 +159,19 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             proxy = proxy_for(url)
         except ValueError as error:
             raise _ProxyOfNoUse(str(error)) from error
+        is_watched = _is_watched()
         # Loading the certificates takes 40 ms: once, in a thread, and not for http on loopback.
-        tls = await self._tls_context() if request.url.scheme == "https" else True
+        tls = await self._tls_context() if is_watched or request.url.scheme == "https" else True
+        if is_watched:
+            if proxy not in self._watched:
+                self._watched[proxy] = httpx.AsyncHTTPTransport(verify=tls, proxy=proxy)
+            return await self._watched[proxy].handle_async_request(request)
         try:
             response = await self._connections_pool().request(
                 request.method,
                 yarl.URL(url, encoded=True),  # the quoting is ours; aiohttp's would undo part of it
                 headers=request.headers.multi_items(),
-                data=request.stream if isinstance(request.stream, _BodyStream) else None,
+                data=request.stream if "Content-Length" in request.headers else None,
                 allow_redirects=False,
                 proxy=proxy,
                 ssl=tls,
@@ -199,6 +211,29 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
+        for transport in self._watched.values():
+            await transport.aclose()
+
+
+def _is_watched() -> bool:
+    """Whether somebody replaced a step on httpx's own way to the network, as mocks and recorders do.
+
+    They expect every request of httpx. One that took another way would leave a test that believes it is mocked, token
+    and all. A step is as published if its code belongs to its own package: no mock needs to be known by name, and it
+    doesn't matter which was loaded first.
+    """
+    steps: list[tuple[object, str]] = [(httpx.AsyncHTTPTransport.handle_async_request, "httpx")]
+    if "httpcore" in sys.modules:  # what nobody loaded, nobody replaced
+        import httpcore
+
+        steps.append((httpcore.AsyncConnectionPool.handle_async_request, "httpcore"))
+        steps.append((httpcore.AsyncHTTPConnection.handle_async_request, "httpcore"))
+    return any(_package_of(step) != package for step, package in steps)
+
+
+def _package_of(function: object) -> str:
+    """The package that a function's code comes from: wrappers copy `__module__`, but not `__globals__`."""
+    return str(getattr(function, "__globals__", {}).get("__name__", "")).partition(".")[0]
 
 
 def _let_go(session: aiohttp.ClientSession) -> None:

@@ -6,11 +6,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
 
 from pinui.sdk.errors import ContentError
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import check_base_url, is_pinata
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = [
     "Blob",
@@ -106,6 +109,8 @@ class ClientConfig:
     """The largest JSON document that is read; the hosted service stores at most 10 MB."""
     max_blob_bytes: int = 256 * MIB
     """The most that `download` holds in memory; with `to=` there is no limit."""
+    transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
+    """Sends the requests, for tests (`httpx.MockTransport`) and special networks; closed with the client."""
 
     def __post_init__(self) -> None:
         # Before anything is checked: no traceback with local variables may show a token.
@@ -170,6 +175,7 @@ class ClientSettings(TypedDict, total=False):
     on_wait: OnWait | None
     max_json_bytes: int
     max_blob_bytes: int
+    transport: httpx.AsyncBaseTransport | None
 
 
 def _as_secret(given: Secret | str | None) -> Secret | None:

@@ -71,6 +71,7 @@ class PinProvider:
             allow_insecure=config.allow_insecure,
             on_wait=config.on_wait,
             clock=self._clock,
+            transport=config.transport,
         )
         self._verifies = config.verify != "off"
         self.requires_proof = config.verify == "require"

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pinui.sdk.engine import Broken, Engine, Reply
 from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
@@ -16,6 +17,9 @@ from pinui.sdk.models import OnWait, Timeouts
 from pinui.sdk.ranges import Continuation, continuation, range_headers
 from pinui.sdk.retry import wait_before_retry
 from pinui.sdk.urls import redirect_target
+
+if TYPE_CHECKING:
+    import httpx
 
 __all__ = ["Clock", "Outcome", "Transport"]
 
@@ -60,13 +64,14 @@ class Transport:
         allow_insecure: bool = False,
         on_wait: OnWait | None = None,
         clock: Clock | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._timeouts = timeouts
         self._retries = retries
         self._allow_insecure = allow_insecure
         self._on_wait = on_wait
         self._clock = clock or Clock()
-        self._engine = Engine(connect_timeout=timeouts.connect)
+        self._engine = Engine(connect_timeout=timeouts.connect, transport=transport)
 
     async def perform(
         self,
