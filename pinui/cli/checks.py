@@ -10,6 +10,7 @@ from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -97,12 +98,12 @@ async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -
         try:
             verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
         except (OSError, PinuiError, WorkspaceError) as error:
-            console.report(error, about=one)
+            console.report(error, about=clean_line(one))
             failed += 1
             if not isinstance(error, IntegrityError):  # what could not be read has no verdict
                 continue
         if console.as_json:
             console.out_json({"cid": one, "verification": verdict})
         else:
-            console.out(f"{verdict}\t{one}")
+            console.out(f"{verdict}\t{clean_line(one)}")
     return failed, len(wanted)

@@ -10,6 +10,7 @@ from pinui.cli.errors import VerbError
 from pinui.cli.grammar import QUOTES
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_bytes
+from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,7 +28,7 @@ def store(options: Namespace, console: Console) -> int:
     if console.as_json:
         console.out_json({**entry.to_json(), "data": document})
     else:
-        console.out(entry.cid)
+        console.out(clean_line(entry.cid))
     return 0
 
 

@@ -15,7 +15,7 @@ from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
-from pinui.workspace.text import clean
+from pinui.workspace.text import clean, clean_line
 from pinui.workspace.transfers import Transfer
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _report(console: Console, path: str, transfer: Transfer) -> bool:
     if console.as_json:
         console.out_json({**transfer.entry.to_json(), "path": path})
     else:
-        console.out(f"{transfer.entry.cid}\t{path}")
+        console.out(f"{clean_line(transfer.entry.cid)}\t{path}")
     return True
 
 

@@ -94,15 +94,17 @@ def _rows(file: HistoryFile, query: Query, limit: int | None) -> Iterator[Entry]
 
 
 def _plain_line(entry: Entry) -> str:
-    """For a pipe: the CID first and whole, one row a line, whatever its name holds."""
+    """For a pipe: the CID first and whole, one row a line, whatever its name or an odd CID holds."""
     state = "revoked" if entry.revoked_at is not None else "received" if entry.direction == "received" else "pinned"
     title = " ".join(entry.title.split())
-    return "\t".join((entry.cid, iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title))
+    return "\t".join(
+        (clean_line(entry.cid), iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title)
+    )
 
 
 def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
     arrow = "←" if entry.direction == "received" else "→" if entry.kind == "message" else " "
-    cid = short_cid(entry.cid, 17 if width < 120 else 62)
+    cid = short_cid(clean_line(entry.cid), 17 if width < 120 else 62)
     when = age(entry.timestamp)
     revoked = entry.revoked_at is not None
     left = f"{when:>6}  {entry.kind:<7} {arrow} {size_text(entry.size):>8}  {cid:<17}  "

@@ -40,7 +40,7 @@ def send(options: Namespace, console: Console) -> int:
     if console.as_json:
         console.out_json({**entry.to_json(), "data": message})
     else:
-        console.out(entry.cid)
+        console.out(clean_line(entry.cid))
     console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {recipient}.")
     return 0
 

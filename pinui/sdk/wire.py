@@ -35,6 +35,8 @@ LONGEST_DETAILS = 2000
 PAGE = re.compile(r"<\s*(!doctype|html|head|body)\b", re.IGNORECASE)
 NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd]")
 GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
+# Not every CID that parses: people's mocks answer QmTest. But one word, which can't steer a terminal or end a line.
+WORD = re.compile(r"[A-Za-z0-9]{1,512}")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
 
 
@@ -62,9 +64,11 @@ def options_field(dialect: Dialect, cid_version: int) -> tuple[str, str]:
 def read_pinned_cid(status: int, body: bytes) -> str:
     """The CID that a pin call answered."""
     cid = _object(body).get("IpfsHash")
-    if isinstance(cid, str) and cid:
-        return cid
-    raise _not_understood(status, "it names no IpfsHash")
+    if not isinstance(cid, str) or not cid:
+        raise _not_understood(status, "it names no IpfsHash")
+    if not WORD.fullmatch(cid):
+        raise _not_understood(status, "its IpfsHash is no CID")
+    return cid
 
 
 def read_authentication(status: int, body: bytes) -> bool:

@@ -38,6 +38,26 @@ def test_rows_are_one_line_each_newest_first_with_the_whole_cid(run: Run, filled
     assert ran.err == ""
 
 
+def test_a_row_is_one_line_and_names_no_other_pin_whatever_its_cid_holds(call: Run, own_home: Path) -> None:
+    victim = call("store", "1").line
+    with HistoryFile(own_home / "history.db") as history:
+        for number, text in enumerate(
+            (f"QmOdd\n{victim}", f"QmOdd\x85{victim}", f"QmOdd\r{victim}", f"QmOdd\t{victim}")
+        ):
+            history.add(row(number, cid=text), None)
+    ran = call("history")
+    assert len(ran.out.splitlines()) == 5
+    assert "\r" not in ran.out
+    assert [cid for cid in cids(ran.out) if cid in ("QmOdd", victim)] == [victim]
+    odd = "".join(line for line in ran.out.splitlines(keepends=True) if line.startswith("QmOdd"))
+    refused = call("revoke", "-", "--yes", stdin=odd)
+    assert (refused.code, refused.out) == (1, "")
+    assert "nothing was done" in refused.err
+    assert call("retrieve", victim).line == "1"
+    checked = call("verify", "--all")
+    assert checked.out == f"verified\t{victim}\n"
+
+
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [

@@ -107,6 +107,16 @@ def test_text_from_elsewhere_cannot_steer_the_terminal(call: Run, terminal: Open
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown.text)
 
 
+def test_a_cid_of_an_old_row_cannot_steer_the_terminal(own_home: Path, terminal: Open) -> None:
+    with HistoryFile(own_home / "history.db") as history:
+        history.add(row(1, cid=f"Qm{EVIL}"), None)
+    for width in ("100", "140"):
+        shown = terminal("history", TERM="dumb", COLUMNS=width)
+        assert shown.end() == 0
+        assert "Qm�" in shown.text
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", shown.text)
+
+
 def test_bytes_are_not_poured_onto_a_terminal(call: Run, terminal: Open) -> None:
     cid = call("upload", "-", stdin=b"\xff\xfe\x00").line.split("\t")[0]
     shown = terminal("download", cid, "-o", "-")

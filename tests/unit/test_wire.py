@@ -139,6 +139,31 @@ def test_answers_are_read_with_care() -> None:
                 read(200, body)
 
 
+@pytest.mark.parametrize("cid", ["QmTest", "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"])
+def test_a_cid_is_one_word(cid: str) -> None:
+    assert wire.read_pinned_cid(200, json.dumps({"IpfsHash": cid}).encode()) == cid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Qm\x1b]52;c;ZXZpbA==\x07",
+        "QmOne\nQmTwo",
+        "QmOne\n",
+        " QmOne",
+        "QmOne\tQmTwo",
+        "QmOne QmTwo",
+        "../x",
+        "Qmü",
+        "Q" * 5000,
+    ],
+)
+def test_any_other_text_in_place_of_a_cid_is_an_error(text: str) -> None:
+    with pytest.raises(ProviderError, match="not understood: its IpfsHash is no CID") as refused:
+        wire.read_pinned_cid(200, json.dumps({"IpfsHash": text}).encode())
+    assert text not in str(refused.value)
+
+
 def test_no_answer_is_a_network_error() -> None:
     error = wire.network_error(Breakdown("connect", "api.example could not be reached", hint="check"))
     assert (type(error), str(error), error.hint) == (NetworkError, "api.example could not be reached", "check")
