@@ -14,7 +14,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.node.body import pump, read_whole
 from pinui.node.errors import ApiError
-from pinui.node.index import Pin
+from pinui.node.index import Index, Pin
 from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
 from pinui.node.wire import json_document, json_request, list_body, list_query, pin_body
@@ -108,11 +108,10 @@ class PinningApi:
 
     async def _list(self, request: web.BaseRequest) -> web.Response:
         query, with_count = list_query(request.query)
-        index = self._store.index
-        pins = await self._workers.run(index.list, query)
-        count = await self._workers.run(index.count, query) if with_count else None
+        pins = await self._workers.run(self._store.ask, lambda index: index.list(query))
+        count = await self._workers.run(self._store.ask, lambda index: index.count(query)) if with_count else None
         return web.json_response(list_body(pins, count))
 
     async def _totals(self, request: web.BaseRequest) -> web.Response:  # noqa: ARG002  as all
-        count, size = await self._workers.run(self._store.index.totals)
+        count, size = await self._workers.run(self._store.ask, Index.totals)
         return web.json_response({"pin_count": count, "pin_size_total": size, "pin_size_with_replications_total": size})

@@ -1,4 +1,4 @@
-"""What a request to the node can end in, as the answer it becomes."""
+"""What can go wrong in the node: answers other than success, and troubles with the data folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ import errno
 import sqlite3
 from typing import Any
 
-__all__ = ["ApiError", "is_disk_full"]
+__all__ = ["ApiError", "FolderBusy", "IndexLost", "NewerIndex", "is_busy", "is_damage", "is_disk_full"]
+
+
+class IndexLost(sqlite3.DatabaseError):
+    """The index is gone, was never finished, or holds what no program has written."""
+
+
+class NewerIndex(Exception):
+    """A later version of this program wrote the index; the message is a sentence."""
+
+
+class FolderBusy(Exception):
+    """Another process keeps the data folder to itself, or this node was stopped while it waited for that process."""
 
 
 class ApiError(Exception):
@@ -28,4 +40,21 @@ def is_disk_full(error: BaseException) -> bool:
     """Whether an error of the OS or of SQLite says that the disk is full."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return _code(error) == sqlite3.SQLITE_FULL
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether an error of the OS or of SQLite says that another process holds a lock."""
+    return isinstance(error, BlockingIOError) or _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error says that the index is damaged or gone."""
+    # Python fails to decode what SQLite says of a damaged schema, if that contains the damage.
+    lost = isinstance(error, (IndexLost, UnicodeDecodeError))
+    return lost or _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _code(error: BaseException) -> int:
+    """SQLite's primary code; 0 for other errors."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -2,23 +2,37 @@
 
 Several processes may have the same index open, so it uses the rollback journal (WAL with two writers can corrupt
 in SQLite before 3.51.3) and full syncing. Writes go through one connection, one at a time; each reading thread has
-a connection of its own.
+a connection of its own. A damaged index is replaced by another file (`recovery`), also by other processes: each use
+looks whether its connection is still that of the file in place.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Index", "Pin", "PinQuery", "Place"]
+from pinui.node.errors import IndexLost, NewerIndex, is_damage
+from pinui.node.lock import Patience
 
-BUSY_SECONDS = 30.0
+__all__ = [
+    "Index",
+    "Pin",
+    "PinQuery",
+    "Place",
+    "cars_of",
+    "insert_pin",
+    "make_index",
+    "pin_of",
+    "remove_pin",
+]
+
 VERSION = 1
 SCHEMA = """
 CREATE TABLE pins (
@@ -46,6 +60,7 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_of_pins ON blocks (pin);
 """
 COLUMNS = "id, cid, size, files, name, keyvalues, mime_type, pinned_at, unpinned_at, car"
+PINNED = f"SELECT {COLUMNS} FROM pins WHERE cid = ? AND unpinned_at IS NULL"  # noqa: S608  our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,96 +127,78 @@ class PinQuery:
         return " AND ".join(terms), values
 
 
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """A connection, and which file it belongs to."""
+
+    sqlite: sqlite3.Connection
+    file: tuple[int, int]
+
+
 class Index:
     """The index of one data folder."""
 
-    def __init__(self, path: Path, fill: Callable[[Index, sqlite3.Connection], None]) -> None:
-        """Open or make it; a new one is filled by `fill`, in the transaction that makes it."""
+    def __init__(self, path: Path, patience: Patience) -> None:
+        """Open an index: `IndexLost` if there is none, `NewerIndex` if this program is too old for it."""
         self._path = path
+        self._patience = patience
         self._lock = threading.Lock()
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: list[_Connection] = []
         self._writer = self._connect()
+
+    @property
+    def file(self) -> tuple[int, int] | None:
+        """Which file is in place now: another one after the index was made again, None if there is none."""
         try:
-            with self.writing() as connection:
-                if connection.execute("PRAGMA user_version").fetchone()[0] < VERSION:
-                    for statement in SCHEMA.split(";"):
-                        connection.execute(statement)
-                    fill(self, connection)
-                    connection.execute(f"PRAGMA user_version = {VERSION}")
-        except BaseException:
-            self._writer.close()
-            raise
+            status = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
         """One transaction that no other process can write beside; undone if the block raises."""
         with self._lock:
-            self._writer.execute("BEGIN IMMEDIATE")
+            if self._writer.file != self.file:
+                old, self._writer = self._writer, self._connect()
+                old.sqlite.close()
+            connection = self._writer.sqlite
+            self._patience.until(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
-                yield self._writer
-                self._writer.execute("COMMIT")
+                _check_version(connection, self._path)
+                yield connection
+                self._patience.until(lambda: connection.execute("COMMIT"))
             except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
 
     def is_sound(self) -> bool:
-        """Whether every page can be read; takes a second for each gigabyte or so of index."""
+        """Whether every page can be read; 200 MB take about a second."""
         try:
-            return self._writer.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-        except sqlite3.DatabaseError:
+            return self._rows("PRAGMA quick_check(1)") == [("ok",)]
+        except Exception as error:
+            if not is_damage(error):
+                raise
             return False
 
-    def insert(self, connection: sqlite3.Connection, pin: Pin, places: dict[bytes, tuple[int, int]]) -> None:
-        """Put a pin and its blocks in, within `writing`."""
-        keyvalues = None if pin.keyvalues is None else json.dumps(pin.keyvalues)
-        values = (pin.id, pin.cid, pin.size, pin.files, pin.name, keyvalues, pin.mime_type, pin.pinned_at)
-        cursor = connection.execute(
-            f"INSERT INTO pins ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",  # noqa: S608  our own names
-            (*values, pin.car),
-        )
-        connection.executemany(
-            "INSERT INTO blocks VALUES (?, ?, ?, ?)",
-            ((digest, cursor.lastrowid, offset, length) for digest, (offset, length) in places.items()),
-        )
-
-    def remove(self, connection: sqlite3.Connection, cid: str, now: int) -> Pin | None:
-        """Take a pin out, within `writing`; what it was, or None. The row stays, as one that was pinned once."""
-        pin = self._pinned(connection, cid)
-        if pin is not None:
-            connection.execute("DELETE FROM blocks WHERE pin = (SELECT number FROM pins WHERE id = ?)", (pin.id,))
-            connection.execute("UPDATE pins SET unpinned_at = ?, car = NULL WHERE id = ?", (now, pin.id))
-        return pin
-
-    def _pinned(self, connection: sqlite3.Connection, cid: str) -> Pin | None:
-        found = connection.execute(
-            f"SELECT {COLUMNS} FROM pins WHERE cid = ? AND unpinned_at IS NULL",  # noqa: S608  our own names
-            (cid,),
-        ).fetchone()
-        return None if found is None else _pin(found)
-
-    def pinned(self, cid: str, connection: sqlite3.Connection | None = None) -> Pin | None:
+    def pinned(self, cid: str) -> Pin | None:
         """The pin of a CID, if it is pinned."""
-        return self._pinned(connection or self._reader(), cid)
+        return next(map(_pin, self._rows(PINNED, (cid,))), None)
 
     def find(self, digest: bytes, *, besides: str = "") -> Place | None:
         """Where a block lies, whichever pin brought it; `besides` is a CAR that is not there."""
-        found = self._reader().execute(
+        rows = self._rows(
             "SELECT car, offset, length FROM blocks JOIN pins ON number = pin WHERE digest = ? AND car <> ? LIMIT 1",
             (digest, besides),
         )
-        row = found.fetchone()
-        return None if row is None else Place(*row)
-
-    def cars(self, connection: sqlite3.Connection) -> set[str]:
-        """The CARs that belong to pins."""
-        return {row[0] for row in connection.execute("SELECT car FROM pins WHERE car IS NOT NULL")}
+        return Place(*rows[0]) if rows else None
 
     def list(self, query: PinQuery) -> list[Pin]:
         """One page of pins, newest first."""
         where, values = query.where()
-        rows = self._reader().execute(
+        rows = self._rows(
             f"SELECT {COLUMNS} FROM pins WHERE {where} "  # noqa: S608  our own names, values apart
             "ORDER BY pinned_at DESC, number DESC LIMIT ? OFFSET ?",
             (*values, query.limit, query.offset),
@@ -211,33 +208,123 @@ class Index:
     def count(self, query: PinQuery) -> int:
         """How many pins a listing has in all."""
         where, values = query.where()
-        statement = f"SELECT count(*) FROM pins WHERE {where}"  # noqa: S608  our own names, values apart
-        return self._reader().execute(statement, values).fetchone()[0]
+        return self._rows(f"SELECT count(*) FROM pins WHERE {where}", values)[0][0]  # noqa: S608  as above
 
     def totals(self) -> tuple[int, int]:
         """How many pins there are and what they hold."""
-        row = self._reader().execute("SELECT count(*), coalesce(sum(size), 0) FROM pins WHERE unpinned_at IS NULL")
-        return row.fetchone()
+        return self._rows("SELECT count(*), coalesce(sum(size), 0) FROM pins WHERE unpinned_at IS NULL")[0]
 
     def close(self) -> None:
         """Close every connection; no thread may be using the index any more."""
         for connection in (self._writer, *self._readers):
-            connection.close()
+            connection.sqlite.close()
 
-    def _reader(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect()
+    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        connection: _Connection | None = getattr(self._local, "connection", None)
+        if connection is None or connection.file != self.file:
+            fresh = self._connect()
+            if connection is not None:
+                self._readers.remove(connection)
+                connection.sqlite.close()
+            connection = self._local.connection = fresh
             self._readers.append(connection)
-        return connection
+        sqlite = connection.sqlite
+        return self._patience.until(lambda: sqlite.execute(statement, values).fetchall())
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = TRUNCATE")
+    def _connect(self) -> _Connection:
+        file = self.file
+        if file is None:
+            raise IndexLost(f"{self._path} is gone")
+        sqlite = _open(self._path, self._patience)
+        try:
+            self._patience.until(lambda: _check_version(sqlite, self._path))
+        except BaseException:
+            sqlite.close()
+            raise
+        return _Connection(sqlite, file)
+
+
+def make_index(path: Path, fill: Callable[[sqlite3.Connection], None], patience: Patience) -> None:
+    """Make an index that `fill` fills, in one transaction."""
+    # SQLite itself would make the file, and its journal like it, with whatever rights the umask leaves.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    connection = _open(path, patience)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in SCHEMA.split(";"):
+            connection.execute(statement)
+        fill(connection)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def insert_pin(connection: sqlite3.Connection, pin: Pin, places: dict[bytes, tuple[int, int]]) -> None:
+    """Put a pin and its blocks in, within a transaction."""
+    keyvalues = None if pin.keyvalues is None else json.dumps(pin.keyvalues)
+    values = (pin.id, pin.cid, pin.size, pin.files, pin.name, keyvalues, pin.mime_type, pin.pinned_at)
+    cursor = connection.execute(
+        f"INSERT INTO pins ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",  # noqa: S608  our own names
+        (*values, pin.car),
+    )
+    connection.executemany(
+        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
+        ((digest, cursor.lastrowid, offset, length) for digest, (offset, length) in places.items()),
+    )
+
+
+def remove_pin(connection: sqlite3.Connection, cid: str, now: int) -> Pin | None:
+    """Take a pin out, within a transaction; what it was, or None. The row stays, as one that was pinned once."""
+    pin = pin_of(connection, cid)
+    if pin is not None:
+        connection.execute("DELETE FROM blocks WHERE pin = (SELECT number FROM pins WHERE id = ?)", (pin.id,))
+        connection.execute("UPDATE pins SET unpinned_at = ?, car = NULL WHERE id = ?", (now, pin.id))
+    return pin
+
+
+def pin_of(connection: sqlite3.Connection, cid: str) -> Pin | None:
+    """The pin of a CID, within a transaction."""
+    return next(map(_pin, connection.execute(PINNED, (cid,)).fetchall()), None)
+
+
+def cars_of(connection: sqlite3.Connection) -> set[str]:
+    """The CARs that belong to pins."""
+    return {row[0] for row in connection.execute("SELECT car FROM pins WHERE car IS NOT NULL")}
+
+
+def _open(path: Path, patience: Patience) -> sqlite3.Connection:
+    # `rw`: SQLite would make a file that is not there. No time-out: `Patience` waits, and hears when the node stops.
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(address, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        patience.until(lambda: connection.execute("PRAGMA journal_mode = TRUNCATE"))
         connection.execute("PRAGMA synchronous = FULL")
+        connection.text_factory = _text
         # SQLite's own lower() knows no letters beyond ASCII.
         connection.create_function("casefold", 1, _casefold, deterministic=True)
-        return connection
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise NewerIndex(
+            f"{path} was written by a newer pinui (its version is {version}, this one knows {VERSION}). "
+            "Upgrade pinui; nothing was changed."
+        )
+    if version < VERSION:
+        raise IndexLost(f"{path} was never finished")
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise IndexLost("a text in it is not UTF-8") from error
 
 
 def _casefold(text: str | None) -> str | None:
@@ -246,4 +333,7 @@ def _casefold(text: str | None) -> str | None:
 
 def _pin(row: Any) -> Pin:
     id_, cid, size, files, name, keyvalues, *rest = row
-    return Pin(id_, cid, size, files, name, None if keyvalues is None else json.loads(keyvalues), *rest)
+    try:
+        return Pin(id_, cid, size, files, name, None if keyvalues is None else json.loads(keyvalues), *rest)
+    except ValueError as error:
+        raise IndexLost("the keyvalues of a pin are not JSON") from error

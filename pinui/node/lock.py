@@ -1,30 +1,79 @@
-"""Whose drafts are whose: each node that uses a folder holds a lock there, and a dead one's lock is free."""
+"""Sharing a data folder with other processes: waiting for them, and telling their drafts from those of dead ones."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
-from collections.abc import Generator
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TypeVar
 
-__all__ = ["FolderLock", "alone_in"]
+from pinui.node.errors import FolderBusy, is_busy
+
+__all__ = ["FolderLock", "Patience", "alone_in"]
 
 try:
     import fcntl
 except ImportError:  # Windows: a file that is open can't be removed there, which is all that is needed
     fcntl = None
 
+# Seconds until a person is told that somebody else has to finish first, and until the wait ends with an error.
+QUIET = 1.0
+LIMIT = 20.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.01
+T = TypeVar("T")
+log = logging.getLogger("pinui.node")
+
+
+class Patience:
+    """How a node waits for other processes: it tells a person after a second, and ends when the node is stopped."""
+
+    def __init__(self, folder: Path, stop: threading.Event | None = None) -> None:
+        self._folder = folder
+        self._stop = stop or threading.Event()
+
+    def check(self) -> None:
+        """Raise `FolderBusy` if the node has been stopped: for work that takes long."""
+        if self._stop.is_set():
+            raise FolderBusy(f"The node was stopped before it was done with the folder {self._folder}.")
+
+    def until(self, attempt: Callable[[], T]) -> T:
+        """Try until nobody else holds what it needs; `FolderBusy` at the limit, and when the node is stopped."""
+        began, pause, told = time.monotonic(), FIRST_PAUSE, False
+        while True:
+            try:
+                return attempt()
+            except (BlockingIOError, sqlite3.OperationalError) as error:
+                if not is_busy(error):
+                    raise
+            self.check()
+            waited = time.monotonic() - began
+            if waited >= LIMIT:
+                raise FolderBusy(
+                    f"Another process has held the node's folder {self._folder} for {LIMIT:.0f} seconds. "
+                    "Wait until it is done, or end it, and try again."
+                )
+            if waited >= QUIET and not told:
+                told = True
+                log.warning("Waiting for another process, which holds the node's folder %s.", self._folder)
+            self._stop.wait(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+
 
 @contextlib.contextmanager
-def alone_in(folder: Path) -> Generator[None]:
-    """Wait until no other process is in here; Windows does without."""
+def alone_in(folder: Path, patience: Patience) -> Generator[None]:
+    """Wait until no other process, and no other thread, is in here; Windows does without."""
     if fcntl is None:
         yield
         return
     fd = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        patience.until(lambda: _lock(fd))
         yield
     finally:
         os.close(fd)
@@ -43,7 +92,7 @@ class FolderLock:
         """Make a new lock, `alone_in` there: before it is locked, others would take its owner for dead."""
         name = secrets.token_hex(8)
         fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        _try_lock(fd)
+        _lock(fd)
         return cls(folder, name, fd)
 
     def release(self) -> None:
@@ -77,16 +126,15 @@ class FolderLock:
         except OSError:
             return True
         try:
-            return not _try_lock(fd)
+            _lock(fd)
+        except BlockingIOError:
+            return True
         finally:
             os.close(fd)
-
-
-def _try_lock(fd: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
         return False
-    return True
+
+
+def _lock(fd: int) -> None:
+    """Lock a file; `BlockingIOError` if somebody else has."""
+    if fcntl is not None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,8 @@
-"""An index that is lost or damaged, made anew: the CARs of the pins say everything but their names."""
+"""Making a lost or damaged index again: the CARs of the pins say everything but their names."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 import time
@@ -17,53 +18,82 @@ from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBloc
 from pinui.ipfs.exporter import BlockLookup, list_folder, load, read_file
 from pinui.ipfs.multihash import verify_block
 from pinui.ipfs.unixfs import FilePiece, Folder, Shard
-from pinui.node.index import Index, Pin
+from pinui.node.errors import is_damage
+from pinui.node.index import Index, Pin, insert_pin, make_index, pin_of
+from pinui.node.lock import Patience
 from pinui.node.media import SNIFFED, sniff
 
-__all__ = ["open_index"]
+__all__ = ["make_again", "open_index"]
 
 PIECE = 1024 * 1024
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# A larger index takes too long to be looked at as a whole at every start; its damage is found when it is met.
+SMALL = 8 * 1024 * 1024
 log = logging.getLogger("pinui.node")
 
 
-def open_index(path: Path, pins: Path, *, suspect: bool) -> Index:
-    """The index at `path`; if it is new or damaged, with a row for each CAR in `pins`. One process at a time.
+def open_index(path: Path, pins: Path, patience: Patience, *, suspect: bool) -> Index:
+    """The index at `path`; one that is gone or damaged is made again from the CARs in `pins`. `alone_in` there.
 
     SQLite notices by itself what is no database or has been cut short; `suspect` has it look at everything.
     """
-
-    def fill(index: Index, connection: sqlite3.Connection) -> None:
-        _fill(index, connection, pins)
-
     try:
-        index = Index(path, fill)
-        if not suspect or index.is_sound():
+        index = Index(path, patience)
+    except Exception as error:
+        if not is_damage(error):
+            raise
+    else:
+        for file in (path, _journal(path)):
+            with contextlib.suppress(OSError):
+                file.chmod(0o600)
+        if not (suspect or path.stat().st_size <= SMALL) or index.is_sound():
             return index
         index.close()
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", None) not in DAMAGE:
-            raise
+    make_again(path, pins, patience)
+    return Index(path, patience)
+
+
+def make_again(path: Path, pins: Path, patience: Patience) -> None:
+    """Make the index from the CARs in `pins`, `alone_in` there; a damaged one is kept beside it."""
+    cars = sorted(pins.glob("*.car"), key=lambda car: car.stat().st_mtime_ns)
+    is_damaged = path.exists() and path.stat().st_size > 0
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    path.rename(aside)
-    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
-    log.warning("the index was damaged and is made anew from the pins; their names are lost. The old one is %s", aside)
-    return Index(path, fill)
+    if is_damaged or cars:
+        trouble = f"is damaged (it is kept as {aside.name})" if is_damaged else "is gone"
+        log.warning("The node's index %s %s. It is made again from the pins; their names are lost.", path, trouble)
+    new = path.with_name(f"{path.name}.new")
+    _remove(new)
+    try:
+        make_index(new, lambda connection: _fill(connection, cars, patience), patience)
+        if is_damaged:
+            aside.unlink(missing_ok=True)
+            aside.hardlink_to(path)
+        _journal(path).unlink(missing_ok=True)
+        new.replace(path)
+    finally:
+        _remove(new)
 
 
-def _fill(index: Index, connection: sqlite3.Connection, pins: Path) -> None:
-    cars = sorted(pins.glob("*.car"), key=lambda path: path.stat().st_mtime_ns)
+def _remove(index: Path) -> None:
+    for file in (index, _journal(index)):
+        file.unlink(missing_ok=True)
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(f"{path.name}-journal")
+
+
+def _fill(connection: sqlite3.Connection, cars: list[Path], patience: Patience) -> None:
     for path in cars:
         try:
-            archive = _Archive.read(path)
+            archive = _Archive.read(path, patience)
             pin = _describe(archive, path)
         except ContentAddressError as error:
             # Not deleted, which is what happens to CARs without a row: perhaps its owner can still use a part.
-            path.rename(pins.parent / f"{path.name}.damaged")
-            log.warning("%s is damaged and was put aside: %s", path.name, error)
+            path.rename(path.parent.with_name(f"{path.name}.damaged"))
+            log.warning("%s is damaged and was put aside: %s.", path.name, error)
             continue
-        if index.pinned(pin.cid, connection) is None:
-            index.insert(connection, pin, archive.places)
+        if pin_of(connection, pin.cid) is None:
+            insert_pin(connection, pin, archive.places)
 
 
 def _describe(archive: _Archive, path: Path) -> Pin:
@@ -115,12 +145,13 @@ class _Archive:
     places: dict[bytes, tuple[int, int]]
 
     @classmethod
-    def read(cls, path: Path) -> _Archive:
+    def read(cls, path: Path, patience: Patience) -> _Archive:
         reader = CarReader()
         places: dict[bytes, tuple[int, int]] = {}
         end = 0
         with path.open("rb") as file:
             while piece := file.read(PIECE):
+                patience.check()
                 for block in reader.feed(piece):
                     verify_block(block.cid, block.data)
                     end = end or len(encode_header(reader.roots or ()))

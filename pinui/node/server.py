@@ -20,9 +20,10 @@ from aiohttp import web
 
 from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
-from pinui.node.errors import ApiError, is_disk_full
+from pinui.node.errors import ApiError, FolderBusy, NewerIndex, is_disk_full
 from pinui.node.gateway import SENT, Gateway, GatewayError
 from pinui.node.guard import RateLimit, check_origin, has_token
+from pinui.node.lock import Patience
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
 from pinui.node.workers import Workers
@@ -32,6 +33,7 @@ __all__ = ["Node", "NodeError", "RequestLine"]
 LOOPBACK = "127.0.0.1"
 # A transfer that is under way when the node stops gets no more than this.
 GRACE = 0.1
+LONGEST_REASON = 500
 # No answer, but a line in the log all the same: the client went away before the end.
 BROKEN_OFF = 499
 log = logging.getLogger("pinui.node")
@@ -76,6 +78,7 @@ class Node:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._stopped = threading.Event()
 
     @property
     def api_url(self) -> str:
@@ -95,11 +98,13 @@ class Node:
         return self._token
 
     async def __aenter__(self) -> Node:
-        starting = asyncio.ensure_future(asyncio.to_thread(self.start))
+        self._stopped.clear()
+        starting = asyncio.ensure_future(asyncio.to_thread(self._start))
         try:
             await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # A thread can't be cancelled: it is let start, and then stopped.
+            # A thread can't be cancelled: it gives up what it waits for, or it starts and is stopped.
+            self._stopped.set()
             with suppress(Exception):
                 await starting
             await asyncio.to_thread(self.stop)
@@ -113,6 +118,10 @@ class Node:
 
     def start(self) -> None:
         """Start and return once requests are answered; `NodeError` if that can't be."""
+        self._stopped.clear()
+        self._start()
+
+    def _start(self) -> None:
         ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="pinui-node", daemon=True)
         self._thread.start()
@@ -120,6 +129,7 @@ class Node:
 
     def stop(self) -> None:
         """End within a second, transfers under way too; harmless if it does not run."""
+        self._stopped.set()
         if self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -140,7 +150,9 @@ class Node:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
             self._token = self._token or read_token(self.data_dir)
-            store = PinStore(self.data_dir)
+            store = PinStore(self.data_dir, Patience(self.data_dir, self._stopped))
+        except (FolderBusy, NewerIndex) as error:
+            raise NodeError(str(error)) from error
         except OSError as error:
             why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
             raise NodeError(f"The folder {self.data_dir} can't be used: {why}.") from error
@@ -244,14 +256,25 @@ class Node:
         except web.HTTPException:
             raise
         except Exception as cause:
-            if is_disk_full(cause):
-                error = ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
-                return web.json_response(error.body, status=error.status)
-            log.exception("%s %s failed", request.method, request.rel_url.raw_path)
+            if not isinstance(cause, FolderBusy) and not is_disk_full(cause):
+                log.exception("%s %s failed", request.method, request.rel_url.raw_path)
             if request.transport is not None and request.writer.output_size:
                 request.transport.abort()
-            error = ApiError.of(500, "INTERNAL_ERROR", "Something is wrong in the node; its log says what.")
+            error = self._failure(cause)
             return web.json_response(error.body, status=error.status)
+
+    def _failure(self, cause: Exception) -> ApiError:
+        """What a client is told about something that is wrong in the node."""
+        if is_disk_full(cause):
+            return ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
+        if isinstance(cause, FolderBusy):
+            return ApiError.of(503, "NODE_BUSY", str(cause))
+        if isinstance(cause, NewerIndex):
+            return ApiError.of(500, "INDEX_UNUSABLE", str(cause))
+        if isinstance(cause, sqlite3.Error):
+            return ApiError.of(500, "INDEX_UNUSABLE", f"The node's index in {self.data_dir} can't be used: {cause}.")
+        kind = type(cause).__name__
+        return ApiError.of(500, "INTERNAL_ERROR", f"The node failed at this: {kind}: {cause}"[:LONGEST_REASON])
 
 
 def _about(path: str) -> web.Response:

@@ -7,7 +7,8 @@
 
 A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
 takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR has lost it to
-somebody else: to pin the same again brings it back. An index that is damaged or gone is made anew from the CARs.
+somebody else: to pin the same again brings it back. An index that is damaged or gone is made again from the CARs,
+at the start or when that shows; nobody writes meanwhile, because each change has the folder to itself.
 """
 
 from __future__ import annotations
@@ -19,20 +20,24 @@ import sqlite3
 import threading
 import time
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
-from pinui.node.index import Index, Pin, Place
-from pinui.node.lock import FolderLock, alone_in
-from pinui.node.recovery import open_index
+from pinui.node.errors import is_damage
+from pinui.node.index import Index, Pin, Place, cars_of, insert_pin, pin_of, remove_pin
+from pinui.node.lock import FolderLock, Patience, alone_in
+from pinui.node.recovery import make_again, open_index
 
 __all__ = ["BlockReader", "NewPin", "PinStore"]
+
+INDEX = "index.db"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,9 @@ class _Job:
 class PinStore:
     """Everything that a node keeps. Every method may block on the disk: call it from a worker thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, patience: Patience | None = None) -> None:
         self.folder = folder
+        self._patience = patience or Patience(folder)
         self._pins = folder / "pins"
         self._drafts = folder / "drafts"
         for needed in (folder, self._pins, self._drafts):
@@ -72,22 +78,51 @@ class PinStore:
         self._queue: list[_Job] = []
         self._queue_lock = threading.Lock()
         self._turn = threading.Lock()
-        with alone_in(folder):
+        with alone_in(folder, self._patience):
             self._lock = FolderLock.take(self._drafts)
             try:
                 left = self._lock.left_over()
-                self._index = open_index(folder / "index.db", self._pins, suspect=bool(left))
-                with contextlib.suppress(OSError):
-                    (folder / "index.db").chmod(0o600)
+                self._index = open_index(folder / INDEX, self._pins, self._patience, suspect=bool(left))
                 self._clean_up(left)
             except BaseException:
                 self._lock.release()
                 raise
 
-    @property
-    def index(self) -> Index:
-        """What is pinned, for reading."""
-        return self._index
+    def ask(self, question: Callable[[Index], T]) -> T:
+        """Read from the index. If it turns out to be damaged or gone, it is made again first."""
+        file = self._index.file
+        try:
+            return question(self._index)
+        except Exception as error:
+            if not is_damage(error):
+                raise
+        with alone_in(self.folder, self._patience):
+            if self._index.file == file:  # else another thread or process has made it by now
+                make_again(self.folder / INDEX, self._pins, self._patience)
+        return question(self._index)
+
+    def change(self, change: Callable[[sqlite3.Connection], T], undo: Callable[[], None] = lambda: None) -> T:
+        """Change the index in one transaction, in one's turn. If it is damaged or gone, it is made again first.
+
+        `undo` takes back what `change` did outside the index.
+        """
+
+        def try_it() -> T:
+            try:
+                with self._index.writing() as connection:
+                    return change(connection)
+            except BaseException:
+                undo()
+                raise
+
+        with alone_in(self.folder, self._patience):
+            try:
+                return try_it()
+            except Exception as error:
+                if not is_damage(error):
+                    raise
+            make_again(self.folder / INDEX, self._pins, self._patience)
+            return try_it()
 
     def close(self) -> None:
         """Let go of the folder; drafts of this node vanish."""
@@ -110,7 +145,7 @@ class PinStore:
         pin = Pin(
             str(uuid.uuid4()), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car
         )
-        older = self._kept(pin.cid)
+        older = self._kept(self.ask(lambda index: index.pinned(pin.cid)))
         if older is not None:
             return older, True
         draft.finish(new.cid)
@@ -127,26 +162,31 @@ class PinStore:
             raise job.error
         return (job.duplicate_of, True) if job.duplicate_of else (job.pin, False)
 
-    def _kept(self, cid: str, connection: sqlite3.Connection | None = None) -> Pin | None:
-        """The pin of a CID, if its CAR is there."""
-        pin = self._index.pinned(cid, connection)
+    def _kept(self, pin: Pin | None) -> Pin | None:
+        """A pin, if its CAR is there."""
         return pin if pin is not None and pin.car and (self._pins / pin.car).exists() else None
 
     def _write(self, jobs: list[_Job]) -> None:
-        renamed: list[Path] = []
+        renamed: list[_Job] = []
+
+        def add(connection: sqlite3.Connection) -> None:
+            for job in jobs:
+                job.duplicate_of = self._kept(pin_of(connection, job.pin.cid))
+                if job.duplicate_of is None:
+                    remove_pin(connection, job.pin.cid, job.pin.pinned_at)
+                    insert_pin(connection, job.pin, job.draft.places)
+                    job.draft.path.rename(job.car)
+                    renamed.append(job)
+            sync_folder(self._pins)
+
+        def undo() -> None:
+            while renamed:
+                job = renamed.pop()
+                job.car.rename(job.draft.path)
+
         try:
-            with self._index.writing() as connection:
-                for job in jobs:
-                    job.duplicate_of = self._kept(job.pin.cid, connection)
-                    if job.duplicate_of is None:
-                        self._index.remove(connection, job.pin.cid, job.pin.pinned_at)
-                        self._index.insert(connection, job.pin, job.draft.places)
-                        job.draft.path.rename(job.car)
-                        renamed.append(job.car)
-                sync_folder(self._pins)
+            self.change(add, undo)
         except BaseException as error:  # noqa: BLE001  it is raised again by each who waits
-            for target in renamed:
-                target.unlink(missing_ok=True)
             for job in jobs:
                 job.error = error
         for job in jobs:
@@ -154,8 +194,9 @@ class PinStore:
 
     def unpin(self, cid: str) -> bool:
         """Remove a pin; False if there is none."""
-        with self._index.writing() as connection:
-            pin = self._index.remove(connection, cid, time.time_ns() // 1_000_000)
+        now = time.time_ns() // 1_000_000
+        with self._turn:
+            pin = self.change(lambda connection: remove_pin(connection, cid, now))
         if pin is None:
             return False
         with contextlib.suppress(OSError):  # a file that can't be removed is only clutter
@@ -164,12 +205,13 @@ class PinStore:
 
     def pin_of(self, cid: Cid) -> Pin | None:
         """The pin of a CID, whichever way it is spelled."""
-        return next(filter(None, (self._index.pinned(str(spelling)) for spelling in cid.spellings())), None)
+        spellings = [str(spelling) for spelling in cid.spellings()]
+        return self.ask(lambda index: next(filter(None, map(index.pinned, spellings)), None))
 
     @contextmanager
     def reading(self) -> Generator[BlockReader]:
         """A lookup of blocks for one request."""
-        reader = BlockReader(self._index, self._pins)
+        reader = BlockReader(self, self._pins)
         try:
             yield reader
         finally:
@@ -183,7 +225,7 @@ class PinStore:
         if not left:
             return
         with self._index.writing() as connection:
-            known = self._index.cars(connection)
+            known = cars_of(connection)
             for path in self._pins.iterdir():
                 if path.name not in known:
                     path.unlink(missing_ok=True)
@@ -197,8 +239,8 @@ class BlockReader:
 
     MOST_FILES = 16
 
-    def __init__(self, index: Index, folder: Path) -> None:
-        self._index = index
+    def __init__(self, store: PinStore, folder: Path) -> None:
+        self._store = store
         self._folder = folder
         self._files: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -207,7 +249,7 @@ class BlockReader:
         """The bytes of a block; `MissingBlock` if no pin has it."""
         gone = ""
         for _ in range(2):
-            place = self._index.find(cid.digest, besides=gone) if cid.hash_code == SHA2_256 else None
+            place = self._find(cid, besides=gone)
             if place is None:
                 break
             try:
@@ -219,6 +261,11 @@ class BlockReader:
                 raise MissingBlock(f"This node has lost a part of {cid}: its file is shorter than it was.")
             return data
         raise MissingBlock(f"This node does not have {cid}.")
+
+    def _find(self, cid: Cid, *, besides: str) -> Place | None:
+        if cid.hash_code != SHA2_256:
+            return None
+        return self._store.ask(lambda index: index.find(cid.digest, besides=besides))
 
     def _read(self, place: Place) -> bytes:
         with self._lock:

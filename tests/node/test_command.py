@@ -113,7 +113,7 @@ def test_what_it_has_to_say_beside_its_requests_is_an_object_too(tmp_path: Path)
         assert process.stderr is not None
         [said] = [json.loads(line) for line in process.stderr]
     assert said["level"] == "warning"
-    assert "made anew" in said["message"]
+    assert "made again" in said["message"]
 
 
 def test_a_port_that_is_taken_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:

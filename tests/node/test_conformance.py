@@ -16,7 +16,7 @@ from pinui.ipfs.car import CarReader, encode_header, encode_section_head
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.exporter import list_folder, resolve, resolve_blocks, walk_blocks
 from pinui.node import Node
-from pinui.node.index import Pin
+from pinui.node.index import Pin, insert_pin
 from pinui.node.store import PinStore
 from tests.node.conftest import client
 from tests.unit.vectors import VECTORS, Store, needs_vectors
@@ -86,8 +86,8 @@ def adopt(store: PinStore, path: Path) -> None:
     reader.finish()
     shutil.copyfile(path, store.folder / "pins" / path.name)
     [root] = reader.roots or ()
-    with store.index.writing() as connection:
-        store.index.insert(connection, Pin(path.name, str(root), 0, 1, None, None, None, 0, None, path.name), places)
+    pin = Pin(path.name, str(root), 0, 1, None, None, None, 0, None, path.name)
+    store.change(lambda connection: insert_pin(connection, pin, places))
 
 
 def blocks(answer: httpx.Response) -> list[Cid]:

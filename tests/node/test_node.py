@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
+import logging
 import os
+import sqlite3
 import stat
 import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
 from pinui.node import Node, NodeError
-from tests.node.conftest import PATIENCE, client
+from tests.node.conftest import PATIENCE, PROMPTLY, client
 
 
 async def test_a_node_is_a_context(tmp_path: Path) -> None:
@@ -131,6 +137,180 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
         Node(tmp_path / "file").start()
     with pytest.raises(NodeError, match="below can't be used: Not a directory"):
         Node(tmp_path / "file" / "below").start()
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[int]:
+    """A folder that another process keeps to itself; closing what is yielded lets go of it."""
+    folder.mkdir(exist_ok=True)
+    fd = os.open(folder, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    try:
+        yield fd
+    finally:
+        with suppress(OSError):
+            os.close(fd)
+
+
+@contextmanager
+def held_index(folder: Path) -> Iterator[None]:
+    """An index that another program keeps to itself."""
+    other = sqlite3.connect(folder / "index.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        other.close()
+
+
+@pytest.fixture
+def told() -> Iterator[threading.Event]:
+    """Set as soon as a node says that it waits."""
+    event = threading.Event()
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.getMessage().startswith("Waiting for another process, which holds the node's folder "):
+                event.set()
+
+    listener = Listener()
+    logging.getLogger("pinui.node").addHandler(listener)
+    yield event
+    logging.getLogger("pinui.node").removeHandler(listener)
+
+
+async def test_a_node_says_that_it_waits_for_its_folder_and_starts_as_soon_as_it_may(
+    tmp_path: Path, told: threading.Event
+) -> None:
+    with held(tmp_path) as fd:
+        entering = asyncio.create_task(Node(tmp_path).__aenter__())
+        assert await asyncio.to_thread(told.wait, 60)
+        os.close(fd)
+        node = await entering
+    with client(node) as api:
+        assert (await asyncio.to_thread(api.get, "/data/testAuthentication")).status_code == 200
+    await asyncio.to_thread(node.stop)
+
+
+@pytest.mark.parametrize("holding", [held, held_index])
+async def test_a_node_that_waits_for_its_folder_can_be_cancelled(
+    tmp_path: Path, told: threading.Event, holding: Callable[[Path], AbstractContextManager[object]]
+) -> None:
+    async with Node(tmp_path):
+        pass
+    with holding(tmp_path):
+        entering = asyncio.create_task(Node(tmp_path).__aenter__())
+        assert await asyncio.to_thread(told.wait, 60)
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(entering, PROMPTLY)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("pinui-node")]
+
+
+@pytest.mark.parametrize("holding", [held, held_index])
+async def test_a_node_does_not_wait_for_its_folder_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holding: Callable[[Path], AbstractContextManager[object]]
+) -> None:
+    async with Node(tmp_path):
+        pass
+    monkeypatch.setattr("pinui.node.lock.LIMIT", 0.1)
+    with holding(tmp_path), pytest.raises(NodeError, match=r"Another process has held the node's folder .* or end it"):
+        Node(tmp_path).start()
+
+
+@pytest.mark.parametrize("holding", [held, held_index])
+def test_a_request_that_has_to_wait_for_another_process_ends_in_a_sentence(
+    node: Node,
+    api: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    holding: Callable[[Path], AbstractContextManager[object]],
+) -> None:
+    with monkeypatch.context() as hurried, holding(node.data_dir):
+        hurried.setattr("pinui.node.lock.LIMIT", 0.1)
+        answer = api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1})
+        assert answer.status_code == 503
+        assert "Another process has held the node's folder" in answer.json()["error"]["details"]
+    assert api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1}).status_code == 200
+
+
+def test_a_node_is_stopped_at_once_while_a_request_waits_for_another_process(
+    node: Node, api: httpx.Client, told: threading.Event
+) -> None:
+    def pin() -> None:
+        with suppress(httpx.TransportError):
+            api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1})
+
+    pinning = threading.Thread(target=pin)
+    with held(node.data_dir):
+        pinning.start()
+        assert told.wait(60)
+        began = time.monotonic()
+        node.stop()
+        assert time.monotonic() - began < PROMPTLY
+    pinning.join()
+    assert not list((node.data_dir / "drafts").iterdir())
+
+
+def test_an_index_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    node = Node(tmp_path)
+    node.start()
+    with client(node) as api:
+        api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1})
+        with sqlite3.connect(tmp_path / "index.db") as newer:
+            newer.execute("ALTER TABLE pins ADD COLUMN later TEXT")
+            newer.execute("PRAGMA user_version = 2")
+        newer.close()
+        (tmp_path / "pins" / "of a later version.car").write_bytes(b"")
+        before = everything_in(tmp_path)
+        answer = api.post("/pinning/pinJSONToIPFS", json={"pinContent": 2})
+        assert answer.status_code == 500
+        assert "index.db was written by a newer pinui" in answer.json()["error"]["details"]
+    node.stop()
+    (tmp_path / "drafts" / "dead.lock").write_bytes(b"")
+    with pytest.raises(NodeError, match=r"index.db was written by a newer pinui .*Upgrade pinui; nothing was changed"):
+        node.start()
+    after = everything_in(tmp_path)
+    assert after.pop("drafts/dead.lock") == b""
+    assert after == {name: data for name, data in before.items() if not name.endswith(".lock")}
+
+
+def everything_in(folder: Path) -> dict[str, bytes]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def modes_below(folder: Path) -> set[int]:
+    return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_what_a_node_writes_is_for_its_owner_alone_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    seen: set[int] = set()
+    sync = os.fsync
+
+    def look_and_sync(fd: int) -> None:
+        seen.update(modes_below(tmp_path))
+        sync(fd)
+
+    monkeypatch.setattr("os.fsync", look_and_sync)
+    before = os.umask(0)
+    try:
+        node = Node(tmp_path)
+        node.start()
+        with client(node) as api:
+            assert api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1}).status_code == 200
+        seen.update(modes_below(tmp_path))
+        node.stop()
+        (tmp_path / "index.db").chmod(0o644)
+        (tmp_path / "index.db-journal").chmod(0o644)
+        node.start()
+        seen.update(modes_below(tmp_path))
+        node.stop()
+    finally:
+        os.umask(before)
+    assert seen == {0o600}
 
 
 def test_a_folder_where_nothing_can_be_locked_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
