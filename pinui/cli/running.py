@@ -26,12 +26,15 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
 
     async def work() -> T:
         from pinui.workspace import Workspace
+        from pinui.workspace.notices import on_notice
 
+        tell_no_more = on_notice(console.say)
         async with await Workspace.open(profile=options.profile) as workspace:
             workspace.subscribe(_tell_pauses(workspace, console))
             try:
                 return await operation(workspace)
             finally:
+                tell_no_more()
                 console.end_bars()
                 if sentence := workspace.token_ending:
                     console.say(sentence)

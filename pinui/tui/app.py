@@ -81,6 +81,7 @@ class Pinui(TypedAhead[None]):
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
         self._ended = Ended()
+        self._tell_no_more: Callable[[], None] = lambda: None
         self._written = 0
         self._shown_at = 0.0
         self._chosen_theme = ""
@@ -101,7 +102,10 @@ class Pinui(TypedAhead[None]):
 
     def on_mount(self) -> None:
         """After the first frame: the client, the node and the history, in the background."""
+        from pinui.workspace.notices import on_notice
+
         self.workspace.subscribe(self._workspace_changed)
+        self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         if not self.workspace.profiles.setting("welcomed"):
             from pinui.tui.screens.welcome import WelcomeScreen
 
@@ -111,6 +115,7 @@ class Pinui(TypedAhead[None]):
 
     async def on_unmount(self) -> None:
         """Leave nothing behind: transfers, node and files are closed."""
+        self._tell_no_more()
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
 

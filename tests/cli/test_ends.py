@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 from pinui.workspace.history import HistoryFile
 from tests.cli.conftest import PINUI, Open, Run
+from tests.node.conftest import PROMPTLY
 from tests.workspace.rows import row
 
 if sys.platform == "win32":
@@ -211,3 +213,32 @@ def test_what_ignores_ctrl_c_can_still_be_ended_while_it_waits_for_a_service(
         process.terminate()
         assert process.stderr.read() == b"Interrupted.\n"
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize("arguments", [["store", "1"], ["node"]], ids=str)
+def test_a_verb_says_that_it_waits_for_the_nodes_folder_and_obeys_ctrl_c(
+    environment: dict[str, str], here: Path, arguments: list[str]
+) -> None:
+    folder = Path(environment["PINUI_HOME"], "node")
+    folder.mkdir(parents=True)
+    fd = os.open(folder, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)  # as another process would that is stopped in the middle of its work
+    command = [PINUI, *arguments]
+    with subprocess.Popen(command, env=environment, cwd=here, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line == f"Waiting for another process, which holds the node's folder {folder}.\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PROMPTLY) == 130
+        assert process.stderr.read() == "Interrupted.\n"
+    os.close(fd)
+
+
+def test_a_verb_says_that_the_nodes_index_was_repaired(call: Run, environment: dict[str, str]) -> None:
+    cid = call("store", "[1]").line
+    index = Path(environment["PINUI_HOME"], "node", "index.db")
+    index.write_bytes(index.read_bytes()[:4096] + bytes(index.stat().st_size - 4096))
+    ran = call("retrieve", cid)
+    assert (ran.code, ran.out) == (0, "[1]\n")
+    assert ran.err.startswith(f"The node's index {index} is damaged (it is kept as index.db.damaged-")
+    assert ran.err.endswith("It is made again from the pins; their names are lost.\n")

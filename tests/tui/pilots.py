@@ -27,7 +27,7 @@ from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult, Totals
 from tests.tui import scene
 
-__all__ = ["SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]
+__all__ = ["PATIENCE", "SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]
 
 PATIENCE = 60.0
 

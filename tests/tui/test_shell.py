@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,7 @@ from pinui.tui.app import make_app, run
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, UnknownProfile, Workspace
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import PATIENCE, paste, settled, shows, text_of, told, until, workbench
 
 
 def footer(app: object) -> str:
@@ -285,3 +289,32 @@ async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:
         await app.action_go("messages")
         assert app.current_mode != "messages"
     assert app.return_code == 0
+
+
+@contextmanager
+def folder_held(folder: Path) -> Iterator[int]:
+    """The node's folder while another process keeps it; closing what is yielded lets go of it."""
+    folder.mkdir(parents=True)
+    fd = os.open(folder, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    try:
+        yield fd
+    finally:
+        with suppress(OSError):
+            os.close(fd)
+
+
+async def test_a_person_hears_that_another_process_holds_the_nodes_folder(own_home: Path) -> None:
+    with folder_held(own_home / "node") as fd:
+        async with workbench(welcome=True) as (app, pilot):
+            await told(pilot, "Waiting for another process, which holds the node's folder")
+            os.close(fd)
+            await until(pilot, lambda: app.workspace.status.state == "ok", "the node")
+
+
+async def test_leaving_does_not_wait_for_the_nodes_folder(own_home: Path) -> None:
+    with folder_held(own_home / "node"):
+        async with asyncio.timeout(PATIENCE), workbench(welcome=True) as (app, pilot):
+            await told(pilot, "Waiting for another process, which holds the node's folder")
+            await pilot.press("q")
+            await until(pilot, lambda: not app.is_running, "the end")
