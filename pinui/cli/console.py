@@ -23,7 +23,8 @@ __all__ = ["Console", "silence"]
 class Console:
     """The terminal, or the pipes, of one run."""
 
-    def __init__(self, *, as_json: bool = False, debug: bool = False) -> None:
+    def __init__(self, *, verb: str = "", as_json: bool = False, debug: bool = False) -> None:
+        self.verb = verb
         self.as_json = as_json
         self.debug = debug
         self.data_on_terminal = sys.stdout.isatty()
@@ -75,14 +76,16 @@ class Console:
         if hint:
             self.say(f"       {hint}")
 
-    def report(self, error: Exception, *, about: str = "") -> None:
-        """An error as a sentence, and with --debug where it came from."""
+    def report(self, error: BaseException, *, about: str = "") -> None:
+        """An error as a sentence; an unexpected one goes to a file. With --debug, also where it came from."""
+        from pinui.workspace.crashes import is_unexpected, report_crash, traceback_text
         from pinui.workspace.sentences import sentence_for
 
         if self.debug:
-            import traceback
-
-            self.say("".join(traceback.format_exception(error)).rstrip())
+            self.say(traceback_text(error).rstrip())
+        if is_unexpected(error):
+            self.say(report_crash(error, f"pinui {self.verb}"))
+            return
         sentence, hint = sentence_for(error)
         self.fail(f"{about}: {sentence}" if about and about not in sentence else sentence, hint)
 

@@ -92,7 +92,7 @@ def _run(arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
         return exit_.code if isinstance(exit_.code, int) else USAGE
-    console = Console(as_json=options.json, debug=options.debug)
+    console = Console(verb=options.verb or "", as_json=options.json, debug=options.debug)
     if options.verb is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         parser.print_help(sys.stderr)
         return USAGE
@@ -102,9 +102,9 @@ def _run(arguments: list[str]) -> int:
         with _ending_as_by_ctrl_c():
             verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
             return verb(options, console)
-    except BrokenPipeError:
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception as error:
+    except BaseException as error:
         from pinui.cli.errors import StdoutError, UsageError
 
         if isinstance(error, StdoutError):

@@ -1,11 +1,23 @@
-"""A token in memory: it shows itself only when asked to."""
+"""A token in memory: it shows itself only when asked to. And text from which every token was taken out."""
 
 from __future__ import annotations
 
 import hmac
+import re
 from typing import NoReturn
 
-__all__ = ["Secret"]
+__all__ = ["Secret", "masked"]
+
+MASK = "***"
+SHORTEST = 8
+"""Characters. Shorter text is no token of a service, and masking it would make other words unreadable."""
+BY_SHAPE = re.compile(
+    r"(?<=Bearer )[^\s\"']+"  # what follows the name of the scheme
+    r"|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}"  # a JWT, or the beginning of one
+    r"|(?<=://)[^\s/@]+(?=@)"  # a user's name and password in an address
+)
+
+_known: set[str] = set()
 
 
 class Secret:
@@ -15,6 +27,8 @@ class Secret:
 
     def __init__(self, text: str | Secret) -> None:
         self._text: str = text.reveal() if isinstance(text, Secret) else text
+        if isinstance(self._text, str) and len(self._text) >= SHORTEST:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            _known.add(self._text)
 
     def reveal(self) -> str:
         """The text itself. Call it where it is sent, and keep no reference."""
@@ -51,3 +65,10 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret is not written to a pickle")
+
+
+def masked(text: str, *more: str) -> str:
+    """The text without the secrets of this process, without `more` of them, and without all that looks like one."""
+    for secret in sorted({*_known, *(one for one in more if len(one) >= SHORTEST)}, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return BY_SHAPE.sub(MASK, text)

@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.commands import bindings
+from pinui.tui.crash import ReportsCrashes
 from pinui.tui.display import count, plural
 from pinui.tui.ended import Ended
 from pinui.tui.errors import sentence
@@ -43,7 +44,7 @@ def _palette() -> Any:
     return PinuiProvider
 
 
-class Pinui(TypedAhead[None]):
+class Pinui(ReportsCrashes[None], TypedAhead[None]):
     """The app owns the workspace and the way things are told; screens own what is shown."""
 
     TITLE = "pinui"
@@ -112,6 +113,10 @@ class Pinui(TypedAhead[None]):
             self.push_screen(WelcomeScreen())
         self.call_after_refresh(self.connect)
         self.set_interval(LOOK, self._look_for_others)
+
+    def home(self) -> Path | None:
+        """Where the workspace is, if not in the usual place."""
+        return self._home
 
     async def on_unmount(self) -> None:
         """Leave nothing behind: transfers, node and files are closed."""
@@ -347,6 +352,4 @@ def run(profile: str | None) -> int:
     from pinui.workspace import Paths, Profiles
 
     _ = Profiles(Paths.find().config, chosen=profile).current
-    app = make_app(profile)
-    app.run()
-    return app.return_code or 0
+    return make_app(profile).run_and_report()

@@ -25,6 +25,8 @@ class Paths:
     history: Path
     node: Path
     """The data folder of the embedded node."""
+    crashes: Path
+    """Where reports of crashes go."""
     home: Path | None = None
     """Set if everything is under one folder that the user chose."""
 
@@ -34,14 +36,14 @@ class Paths:
         chosen = home or (Path(given).expanduser() if (given := os.environ.get("PINUI_HOME")) else None)
         if chosen is not None:
             chosen = chosen.absolute()
-            return cls(chosen / "config.toml", chosen / "history.db", chosen / "node", chosen)
+            return cls(chosen / "config.toml", chosen / "history.db", chosen / "node", chosen / "crashes", chosen)
         try:
             config, data = _platform_folders()
         except RuntimeError:  # no HOME, and an account that the system does not know
             raise WorkspaceError(
                 "There is no home folder to keep things in.", hint="Set PINUI_HOME to a folder for pinui."
             ) from None
-        return cls(config / "config.toml", data / "history.db", data / "node")
+        return cls(config / "config.toml", data / "history.db", data / "node", data / "crashes")
 
     @property
     def mark(self) -> str:

@@ -106,7 +106,7 @@ class Transfer:
     """A sentence."""
     hint: str | None = None
     """What to do about it."""
-    failure: Exception | None = None
+    failure: BaseException | None = None
     """The error itself."""
     entry: Entry | None = None
     """The row of the history that an upload made."""
@@ -231,7 +231,7 @@ class Transfers:
                 self._changed()
                 try:
                     await work(service, self._watch(transfer))
-                except Exception as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
+                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
                     transfer.state = "failed"
                     transfer.failure = error
                     transfer.error, transfer.hint = sentence_for(error)
