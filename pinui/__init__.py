@@ -26,12 +26,28 @@ if TYPE_CHECKING:
         RateLimited,
         SerializationError,
         SourceChanged,
+        Unsupported,
     )
-    from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, StoreOptions, Timeouts
+    from pinui.sdk.http import OnProgress
+    from pinui.sdk.models import (
+        Blob,
+        ClientConfig,
+        ClientMessage,
+        ClientRecord,
+        FolderItem,
+        OnVerdict,
+        Peek,
+        Pin,
+        Pinned,
+        StoreOptions,
+        Timeouts,
+        Totals,
+        Verification,
+    )
     from pinui.sdk.pin_provider import PinProvider
-    from pinui.sdk.provider import StorageProvider
+    from pinui.sdk.provider import ContentStream, StorageProvider
     from pinui.sdk.secret import Secret
-    from pinui.sdk.sources import UploadSource
+    from pinui.sdk.sources import Uploadable, UploadSource
 
 __all__ = [
     "Blob",
@@ -40,11 +56,18 @@ __all__ = [
     "ClientMessage",
     "ClientRecord",
     "ContentError",
+    "ContentStream",
+    "FolderItem",
     "IntegrityError",
     "InvalidCID",
     "NetworkError",
     "NetworkTimeout",
+    "OnProgress",
+    "OnVerdict",
+    "Peek",
+    "Pin",
     "PinProvider",
+    "Pinned",
     "PinuiError",
     "ProviderError",
     "RateLimited",
@@ -54,18 +77,38 @@ __all__ = [
     "StorageProvider",
     "StoreOptions",
     "Timeouts",
+    "Totals",
+    "Unsupported",
     "UploadSource",
+    "Uploadable",
+    "Verification",
     "__version__",
 ]
 
 # Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
 _HOMES = {
     "Client": "client",
+    "OnProgress": "http",
     "PinProvider": "pin_provider",
-    "StorageProvider": "provider",
     "Secret": "secret",
-    "UploadSource": "sources",
-    **dict.fromkeys(["Blob", "ClientConfig", "ClientMessage", "ClientRecord", "StoreOptions", "Timeouts"], "models"),
+    **dict.fromkeys(["ContentStream", "StorageProvider"], "provider"),
+    **dict.fromkeys(["UploadSource", "Uploadable"], "sources"),
+    **dict.fromkeys(
+        [
+            "ContentError",
+            "IntegrityError",
+            "InvalidCID",
+            "NetworkError",
+            "NetworkTimeout",
+            "PinuiError",
+            "ProviderError",
+            "RateLimited",
+            "SerializationError",
+            "SourceChanged",
+            "Unsupported",
+        ],
+        "errors",
+    ),
 }
 
 
@@ -74,7 +117,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'pinui' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"pinui.sdk.{_HOMES.get(name, 'errors')}"), name)
+    value = getattr(import_module(f"pinui.sdk.{_HOMES.get(name, 'models')}"), name)
     globals()[name] = value
     return value
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from os import PathLike
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
 
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
-from pinui.sdk.errors import IntegrityError
+from pinui.sdk.errors import IntegrityError, Unsupported
 from pinui.sdk.http import OnProgress
 from pinui.sdk.models import (
     Blob,
@@ -19,17 +20,41 @@ from pinui.sdk.models import (
     ClientRecord,
     ClientSettings,
     OnVerdict,
+    Peek,
+    Pin,
+    Pinned,
     StoreOptions,
+    Totals,
     Verification,
 )
-from pinui.sdk.pin_provider import PinProvider, text_of
-from pinui.sdk.provider import StorageProvider
+from pinui.sdk.pin_provider import PinProvider
+from pinui.sdk.provider import (
+    Closable,
+    ContentStream,
+    CountsPins,
+    DemandsProof,
+    ListsPins,
+    Peeks,
+    PinsByCid,
+    Read,
+    ReadsWithVerdict,
+    RenamesPins,
+    StorageProvider,
+    StoresText,
+    Streams,
+    Verifies,
+)
 from pinui.sdk.sources import Uploadable, look_at
+from pinui.sdk.stored_json import message_from, text_of
 from pinui.sdk.transport import Clock
 
 __all__ = ["Client"]
 
 T = TypeVar("T")
+
+
+class _Watched(TypedDict, total=False):
+    on_progress: OnProgress
 
 
 class Client:
@@ -39,8 +64,8 @@ class Client:
             record = await client.store({"hello": "world"})
             value = await client.retrieve(record.cid)
 
-    Nothing is encrypted: who knows a CID can read what it names. What goes wrong is a `PinuiError`: its message says
-    what happened, its `hint` what to do. One client serves any number of operations at a time, on one event loop.
+    Nothing is encrypted: everybody with the CID can read the content. Failures are `PinuiError`s: the message says
+    what happened, `hint` says what to do. One client serves any number of operations at a time, on one event loop.
     """
 
     def __init__(self, provider: StorageProvider, *, clock: Clock | None = None) -> None:
@@ -48,33 +73,50 @@ class Client:
         self.provider = provider
         self._clock = clock or Clock()
 
-    @staticmethod
-    async def init(config: ClientConfig | None = None, **settings: Unpack[ClientSettings]) -> Client:
-        """A client on a `PinProvider`, from a `ClientConfig` or from its fields. Sends nothing.
+    @classmethod
+    async def init(cls, config: ClientConfig | None = None, **settings: Unpack[ClientSettings]) -> Self:
+        """A client on the service that a `ClientConfig`, or its fields, describe. Sends nothing.
 
-        Raises `ValueError` for settings that can't be meant.
+        Raises `ValueError` for settings that make no sense.
         """
         if config is None:
             config = ClientConfig(**settings)
         elif settings or not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("give either a ClientConfig or its fields: Client.init(provider_token=…)")
-        return Client(PinProvider(config))
+        return cls(PinProvider(config))
+
+    # Documents and messages
 
     async def store(self, data: T, options: StoreOptions | None = None) -> ClientRecord[T]:  # noqa: ARG002  # reserved
         """Pin a JSON document. `options` are reserved and have no effect.
 
-        Raises `SerializationError`, before anything is sent, for what JSON can't carry without loss.
+        Raises `SerializationError`, before anything is sent, for values that JSON can't carry without loss.
         """
-        return self._record(*await self._put_json(data), data)
+        return self._record(await self._put_json(data), data)
 
     async def retrieve(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document by CID, or by a URL that contains `/ipfs/`.
 
-        `on_verdict` hears whether the bytes were proven to be what the CID names. Raises `InvalidCID`, `ContentError`
-        for what is no JSON, and `IntegrityError` for what is provably something else.
+        `on_verdict` hears whether the bytes were proven to be the ones that the CID names. Raises `InvalidCID`,
+        `ContentError` for content that is not JSON, and `IntegrityError` for bytes that are provably not the ones.
         """
-        get_json = cast("Callable[..., Awaitable[Any]]", self.provider.get_json)
-        return await get_json(str(Address.parse(cid)), **_given(on_verdict=on_verdict))
+        address = str(Address.parse(cid))
+        if not isinstance(self.provider, ReadsWithVerdict):
+            return _told(Read(await self.provider.get_json(address), None), on_verdict)
+        return _told(await self.provider.read_json(address), on_verdict)
+
+    async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
+        """Store a message. It is public, and nobody delivers it: pass its CID on."""
+        if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+            raise TypeError("recipient and message must be text")
+        sent = ClientMessage(recipient_id, message, self._milliseconds())
+        return self._record(await self._put_json(sent.to_json()), sent)
+
+    async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
+        """Read a message by the CID that `send` returned; `ContentError` for any other document."""
+        return message_from(await self.retrieve(cid, on_verdict=on_verdict))
+
+    # Files
 
     async def upload(
         self,
@@ -91,10 +133,12 @@ class Client:
         """
         source = await look_at(file)
         try:
-            cid = await self.provider.put_file(source, **_given(on_progress=on_progress))
+            # A simple provider may know nothing of progress.
+            watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)
+            pinned = await self.provider.put_file(source, **watched)
         finally:
             source.close()
-        return self._record(cid, source.size, None)
+        return self._record(pinned if isinstance(pinned, Pinned) else Pinned(pinned, source.size), None)
 
     @overload
     async def download(
@@ -106,6 +150,7 @@ class Client:
         cid: str,
         *,
         to: str | PathLike[str],
+        overwrite: bool = True,
         on_progress: OnProgress | None = None,
         on_verdict: OnVerdict | None = None,
     ) -> Path: ...
@@ -114,28 +159,90 @@ class Client:
         cid: str,
         *,
         to: str | PathLike[str] | None = None,
+        overwrite: bool = True,
         on_progress: OnProgress | None = None,
         on_verdict: OnVerdict | None = None,
     ) -> Blob | Path:
         """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all.
 
-        Where `to` is a folder, it goes there under its own name; a folder's CID becomes a folder. `on_progress(done,
-        total)` hears of each piece; `on_verdict` hears whether it was proven to be what the CID names.
+        Where `to` is a folder, the content goes into it under its own name; a folder's CID becomes a folder. An
+        existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` says
+        what is in the way. `on_progress(done, total)` hears of each piece; `on_verdict` hears whether the content was
+        proven to be the one that the CID names.
         """
-        get_file = cast("Callable[..., Awaitable[Blob | Path]]", self.provider.get_file)
-        arguments = _given(to=to, on_progress=on_progress, on_verdict=on_verdict)
-        return await get_file(str(Address.parse(cid)), **arguments)
+        address, provider = str(Address.parse(cid)), self.provider
+        if isinstance(provider, ReadsWithVerdict):
+            if to is None:
+                return _told(await provider.read_blob(address, on_progress=on_progress), on_verdict)
+            read = await provider.read_to(address, Path(fspath(to)), overwrite=overwrite, on_progress=on_progress)
+            return _told(read, on_verdict)
+        if not overwrite:
+            raise _unsupported("tell whether a file is in the way")
+        watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)
+        read = provider.get_file(address, **watched) if to is None else provider.get_file(address, to=to, **watched)
+        return _told(Read(await read, None), on_verdict)
 
-    async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
-        """Store a message. It is public, and delivered to nobody: pass its CID on."""
-        if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-            raise TypeError("recipient and message must be text")
-        sent = ClientMessage(recipient_id, message, self._milliseconds())
-        return self._record(*await self._put_json(sent.to_json()), sent)
+    @asynccontextmanager
+    async def stream(self, cid: str) -> AsyncGenerator[ContentStream]:
+        """Content as it arrives, in constant memory.
 
-    async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
-        """Read a message by the CID that `send` returned; `ContentError` for a document that is none."""
-        return ClientMessage.from_json(await self.retrieve(cid, on_verdict=on_verdict))
+            async with client.stream(cid) as stream:
+                async for piece in stream: ...
+
+        Where the gateway gives blocks, each is proven before a byte of it is handed on. Elsewhere the verdict comes at
+        the end: an `IntegrityError` then says that the bytes are not the ones that the CID names.
+        """
+        if not isinstance(self.provider, Streams):
+            raise _unsupported("stream content")
+        async with self.provider.stream(str(Address.parse(cid))) as stream:
+            yield stream
+
+    async def peek(self, cid: str, *, limit: int = 262_144) -> Peek:
+        """The first bytes of some content, its type and size, or what a folder holds. A beginning is not verified."""
+        if not isinstance(self.provider, Peeks):
+            raise _unsupported("show a preview")
+        return await self.provider.peek(str(Address.parse(cid)), limit)
+
+    async def verify(self, cid: str, *, on_progress: OnProgress | None = None) -> Verification | None:
+        """Read all of some content and check it, keeping nothing: `verified` or `unverifiable`.
+
+        Raises `IntegrityError` on proof of the contrary. None with `verify="off"`.
+        """
+        if not isinstance(self.provider, Verifies):
+            raise _unsupported("verify content")
+        return await self.provider.verify(str(Address.parse(cid)), on_progress=on_progress)
+
+    # The account
+
+    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """What the account holds, newest first where the service has dates. Queued requests are not among them.
+
+        `name` keeps pins whose name contains it, `cid` those of that content.
+        """
+        if not isinstance(self.provider, ListsPins):
+            raise _unsupported("list pins")
+        wanted = None if cid is None else str(Address.parse_root(cid))
+        async with aclosing(self.provider.pins(name=name, cid=wanted)) as listing:
+            async for pin in listing:
+                yield pin
+
+    async def totals(self) -> Totals:
+        """How many pins the account holds, and how many bytes."""
+        if not isinstance(self.provider, CountsPins):
+            raise _unsupported("count pins")
+        return await self.provider.totals()
+
+    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Ask the service to keep content that somebody else stored; the pin's `status` tells how far it is."""
+        if not isinstance(self.provider, PinsByCid):
+            raise _unsupported("pin by CID")
+        return await self.provider.pin(str(Address.parse_root(cid)), name=name)
+
+    async def rename(self, cid: str, name: str) -> None:
+        """Give a pin another name at the service."""
+        if not isinstance(self.provider, RenamesPins):
+            raise _unsupported("rename a pin")
+        await self.provider.rename(str(Address.parse_root(cid)), name)
 
     async def revoke(self, cid: str) -> bool:
         """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on."""
@@ -150,9 +257,8 @@ class Client:
 
     async def aclose(self) -> None:
         """Close the provider's connections; `async with` does so by itself."""
-        close = getattr(self.provider, "aclose", None)
-        if close is not None:
-            await close()
+        if isinstance(self.provider, Closable):
+            await self.provider.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,26 +268,27 @@ class Client:
     ) -> None:
         await self.aclose()
 
-    async def _put_json(self, document: Any) -> tuple[str, int]:
-        """The CID and the size; what can't be written as JSON is refused before anything is sent."""
-        if isinstance(self.provider, PinProvider):  # it writes the text anyway, and tells its size
-            pinned = await self.provider.put_json(document)
-            return pinned, pinned.json_size or 0
+    async def _put_json(self, document: Any) -> Pinned:
+        """A value that can't be written as JSON is refused before anything is sent."""
         text = await text_of(document)
-        return await self.provider.put_json(document), utf16_length(text)
+        if isinstance(self.provider, StoresText):
+            return await self.provider.put_text(text)
+        pinned = await self.provider.put_json(document)
+        return pinned if isinstance(pinned, Pinned) else Pinned(pinned, utf16_length(text))
 
-    def _record(self, cid: str, size: int, data: T) -> ClientRecord[T]:
-        verification: Verification | None = getattr(cid, "verification", None)
+    def _record(self, pinned: Pinned, data: T) -> ClientRecord[T]:
+        verification = pinned.verification
         record = ClientRecord(
-            cid=str.__str__(cid), timestamp=self._milliseconds(), data=data, size=size, verification=verification
+            cid=pinned.cid, timestamp=self._milliseconds(), data=data, size=pinned.size, verification=verification
         )
-        if getattr(self.provider, "requires_proof", False) and verification != "verified":
+        requires_proof = isinstance(self.provider, DemandsProof) and self.provider.requires_proof
+        if requires_proof and verification != "verified":
             raise IntegrityError(
                 f"The provider answered {record.cid}, which "
                 + ("is not the CID of what was sent" if verification == "mismatch" else "could not be verified"),
                 verification="mismatch" if verification == "mismatch" else "unverifiable",
                 record=record,
-                hint="It is pinned all the same: revoke it, or use verify='try'.",
+                hint="It is pinned nevertheless: revoke it, or use verify='try'.",
             )
         return record
 
@@ -189,6 +296,11 @@ class Client:
         return int(self._clock.now() * 1000)
 
 
-def _given(**arguments: Any) -> dict[str, Any]:
-    """The arguments that were given: a simple provider needs to know none of the others."""
-    return {name: value for name, value in arguments.items() if value is not None}
+def _told(read: Read[T], on_verdict: OnVerdict | None) -> T:
+    if on_verdict is not None:
+        on_verdict(read.verification)
+    return read.value
+
+
+def _unsupported(what: str) -> Unsupported:
+    return Unsupported(f"This service can't {what}")

@@ -9,6 +9,7 @@ PinuiError
 │   └── NetworkTimeout (TimeoutError)   it was reached and did not answer in time
 ├── ProviderError                       it answered, and the answer is no
 │   └── RateLimited                     it asked to wait longer than we are willing to
+├── Unsupported (NotImplementedError)   this service can't do that; nothing was sent
 └── IntegrityError (ValueError)         the bytes are provably not what the CID names
 
 The message is the contract's: `HTTP error {status}`, `Invalid CID`, or the provider's own words. Facts ride along as
@@ -33,6 +34,7 @@ __all__ = [
     "RateLimited",
     "SerializationError",
     "SourceChanged",
+    "Unsupported",
 ]
 
 
@@ -116,6 +118,10 @@ class ProviderError(PinuiError):
 
 class RateLimited(ProviderError):
     """The provider asked to wait, longer or more often than we are willing to. `retry_after` is in seconds."""
+
+
+class Unsupported(PinuiError, NotImplementedError):
+    """This service can't do what was asked of it. Nothing was sent."""
 
 
 class IntegrityError(PinuiError, ValueError):

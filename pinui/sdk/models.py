@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
 
-from pinui.sdk.errors import ContentError
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import check_base_url, is_pinata
 
@@ -22,11 +20,17 @@ __all__ = [
     "ClientRecord",
     "ClientSettings",
     "Dialect",
+    "FolderItem",
     "OnVerdict",
     "OnWait",
+    "Peek",
+    "Pin",
+    "PinStatus",
+    "Pinned",
     "ProviderName",
     "StoreOptions",
     "Timeouts",
+    "Totals",
     "Verification",
     "VerifyMode",
 ]
@@ -239,27 +243,6 @@ class ClientMessage:
         """The stored document."""
         return {"recipientId": self.recipient_id, "payload": self.payload, "timestamp": self.timestamp}
 
-    @classmethod
-    def from_json(cls, document: object) -> ClientMessage:
-        """Read a stored document; `ContentError` says what is missing in one that is no message."""
-        if not isinstance(document, Mapping):
-            raise _no_message("it is not an object")
-        fields = cast("Mapping[str, object]", document)
-        recipient, payload, timestamp = (fields.get(name) for name in ("recipientId", "payload", "timestamp"))
-        if not isinstance(recipient, str):
-            raise _no_message("it has no recipientId")
-        if not isinstance(payload, str):
-            raise _no_message("it has no payload text")
-        if isinstance(timestamp, float) and math.isfinite(timestamp):
-            timestamp = int(timestamp)
-        if isinstance(timestamp, bool) or not isinstance(timestamp, int):
-            raise _no_message("it has no timestamp")
-        return cls(recipient, payload, timestamp)
-
-
-def _no_message(why: str) -> ContentError:
-    return ContentError(f"This document is not a message: {why}", hint="Retrieve it: that reads any document.")
-
 
 @dataclass(frozen=True, slots=True)
 class Blob:
@@ -276,3 +259,73 @@ class Blob:
     def size(self) -> int:
         """How many bytes."""
         return len(self.data)
+
+
+PinStatus = Literal["pinned", "queued", "pinning", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The result of a provider's `put_json` or `put_file`."""
+
+    cid: str
+    """The CID as the provider gave it."""
+    size: int
+    """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
+    verification: Verification | None = None
+    """Whether the CID is the one that these bytes have; None where nobody looked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """One pin of an account. A field is None where the service doesn't tell it."""
+
+    cid: str
+    name: str | None = None
+    """The name at the service."""
+    size: int | None = None
+    """Bytes, as the service counts them: usually of all blocks."""
+    created: int | None = None
+    """When it was pinned, in milliseconds."""
+    status: PinStatus = "pinned"
+    id: str | None = None
+    """The service's own key for this pin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How much an account holds."""
+
+    pins: int
+    size: int
+    """Bytes, as the service counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderItem:
+    """One name in a folder on IPFS."""
+
+    name: str
+    cid: str
+    size: int | None
+    """Bytes of the file; None where only looking into it would tell."""
+    is_folder: bool | None
+    """None where only looking into it would tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """The beginning of some content, or what a folder holds."""
+
+    data: bytes = field(repr=False)
+    type: str = ""
+    """The media type; empty when nobody said."""
+    total: int | None = None
+    """The size of the whole, where the gateway told it."""
+    entries: tuple[FolderItem, ...] | None = None
+    """What a folder holds; None for anything else."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there is more."""
+        return self.total is None or self.total > len(self.data)

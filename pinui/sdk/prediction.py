@@ -10,24 +10,7 @@ from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
 from pinui.sdk.models import Verification
 from pinui.sdk.sources import Part, UploadSource
 
-__all__ = ["PinnedCid", "SeenFiles", "UploadPrediction", "predict_text", "profile_for"]
-
-
-class PinnedCid(str):
-    """The CID that a provider answered, with what is known about it."""
-
-    __slots__ = ("json_size", "verification")
-    verification: Verification | None
-    json_size: int | None
-    """How many characters of JSON were stored; None for files."""
-
-    @classmethod
-    def of(cls, cid: str, verification: Verification | None) -> PinnedCid:
-        """The text with its verdict."""
-        pinned = cls(cid)
-        pinned.verification = verification
-        pinned.json_size = None
-        return pinned
+__all__ = ["SeenFiles", "UploadPrediction", "predict_text", "profile_for"]
 
 
 def profile_for(cid_version: int | None) -> ImportProfile:

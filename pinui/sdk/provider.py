@@ -1,35 +1,55 @@
-"""The seam between `Client` and whatever stores the content."""
+"""The seam between `Client` and a storage service: one Protocol that every provider has, and small ones for the rest.
+
+A provider says what else it can do by having the methods of a further Protocol. `Client` asks for these in one place,
+and raises `Unsupported` for what a service can't do.
+"""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
 from pinui.sdk.http import OnProgress
-from pinui.sdk.models import Blob
+from pinui.sdk.models import Blob, Peek, Pin, Pinned, Totals, Verification
 from pinui.sdk.sources import Uploadable
 
-__all__ = ["StorageProvider"]
+__all__ = [
+    "Closable",
+    "ContentStream",
+    "CountsPins",
+    "DemandsProof",
+    "ListsPins",
+    "Peeks",
+    "PinsByCid",
+    "Read",
+    "ReadsWithVerdict",
+    "RenamesPins",
+    "StorageProvider",
+    "StoresText",
+    "Streams",
+    "Verifies",
+]
+
+T = TypeVar("T", covariant=True)
 
 
 @runtime_checkable
 class StorageProvider(Protocol):
-    """JSON and files by CID, unpinning, and a test of the credentials. Failures are raised, as `PinuiError`.
+    """JSON and files by CID, unpinning, and a test of the credentials. Failures are raised, as `PinuiError`."""
 
-    A provider that holds connections has an `aclose()`, which `Client` calls.
-    """
-
-    async def put_json(self, data: Any) -> str:
-        """Pin a JSON document; returns its CID."""
+    async def put_json(self, data: Any) -> Pinned | str:
+        """Pin a JSON document. A bare CID is enough of an answer for a simple provider."""
         ...
 
     async def get_json(self, cid: str) -> Any:
         """Read a JSON document. `cid` is canonical, and may be followed by a path."""
         ...
 
-    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> str:
-        """Pin a file, or a folder; returns its CID."""
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned | str:
+        """Pin a file, or a folder."""
         ...
 
     @overload
@@ -48,4 +68,147 @@ class StorageProvider(Protocol):
 
     async def test_authentication(self) -> bool:
         """Ask whether the credentials are accepted; True, or an error."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A provider that holds connections."""
+
+    async def aclose(self) -> None:
+        """Close them."""
+        ...
+
+
+@runtime_checkable
+class DemandsProof(Protocol):
+    """A provider whose writes have to be proven."""
+
+    @property
+    def requires_proof(self) -> bool:
+        """Whether a write without proof is an error."""
+        ...
+
+
+@runtime_checkable
+class StoresText(Protocol):
+    """A provider that takes JSON as text, so that a document is written once."""
+
+    async def put_text(self, text: str) -> Pinned:
+        """Pin a JSON document, given as the text that `JSON.stringify` writes."""
+        ...
+
+
+class Read(NamedTuple, Generic[T]):
+    """A value that was read, and whether its bytes are what the CID names; None where nobody looked."""
+
+    value: T
+    verification: Verification | None
+
+
+@runtime_checkable
+class ReadsWithVerdict(Protocol):
+    """Reading that tells whether the bytes were proven."""
+
+    async def read_json(self, cid: str) -> Read[Any]:
+        """Read a JSON document."""
+        ...
+
+    async def read_blob(self, cid: str, *, on_progress: OnProgress | None = None) -> Read[Blob]:
+        """Read a file into memory."""
+        ...
+
+    async def read_to(
+        self, cid: str, to: Path, *, overwrite: bool = True, on_progress: OnProgress | None = None
+    ) -> Read[Path]:
+        """Read a file or a folder to a path."""
+        ...
+
+
+class ContentStream(Protocol):
+    """Content on its way. Iterating gives its bytes; an error at the end says that they are not what the CID names."""
+
+    @property
+    def type(self) -> str:
+        """The media type; empty when nobody said."""
+        ...
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in all, where the gateway told it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """A name that is safe to give to a file."""
+        ...
+
+    @property
+    def verification(self) -> Verification | None:
+        """Whether the bytes are what the CID names; None before the end, and where nobody looked."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """Reading piece by piece."""
+
+    def stream(self, cid: str) -> AbstractAsyncContextManager[ContentStream]:
+        """Content as it arrives."""
+        ...
+
+
+@runtime_checkable
+class Peeks(Protocol):
+    """Previews."""
+
+    async def peek(self, cid: str, limit: int) -> Peek:
+        """The first bytes of some content, or what a folder holds."""
+        ...
+
+
+@runtime_checkable
+class Verifies(Protocol):
+    """Checking content without keeping it."""
+
+    async def verify(self, cid: str, *, on_progress: OnProgress | None = None) -> Verification | None:
+        """Read everything and check it; `IntegrityError` on proof of the contrary."""
+        ...
+
+
+@runtime_checkable
+class ListsPins(Protocol):
+    """Listing an account."""
+
+    def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """What the account holds, newest first where the service has dates."""
+        ...
+
+
+@runtime_checkable
+class CountsPins(Protocol):
+    """Totals of an account."""
+
+    async def totals(self) -> Totals:
+        """How much the account holds."""
+        ...
+
+
+@runtime_checkable
+class PinsByCid(Protocol):
+    """Pinning what somebody else stored."""
+
+    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Ask the service to fetch and keep it."""
+        ...
+
+
+@runtime_checkable
+class RenamesPins(Protocol):
+    """Names at the service."""
+
+    async def rename(self, cid: str, name: str) -> None:
+        """Give a pin another name."""
         ...

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -90,21 +90,21 @@ class MemorySink:
 
 
 class PipeSink:
-    """Writes to an open file that can't be taken back, such as a pipe. The first block's worth is held back, so that
-    of small content nothing leaves before it was checked."""
+    """Hands pieces on that can't be taken back. The first block's worth is held back, so that of small content nothing
+    leaves before it was checked."""
 
     HELD_BACK = 256 * 1024
     keeps = True
 
-    def __init__(self, file: BinaryIO, on_progress: OnProgress | None = None) -> None:
-        self._file = file
-        self._on_progress = on_progress
+    def __init__(self, hand_on: Callable[[bytes], Awaitable[None]]) -> None:
+        self._hand_on = hand_on
         self._held: list[bytes] = []
         self._holding = 0
         self._done = 0
         self._written = 0
-        self._total: int | None = None
         self._etag: str | None = None
+        self.head = Head(200, {}, "")
+        """What the gateway said of the content."""
 
     @property
     def full(self) -> bool:
@@ -131,7 +131,7 @@ class PipeSink:
         if offset != self._done:
             raise NetworkError("The download broke off after a part of it was written")
         if offset == 0:
-            self._etag, self._total = strong_etag(head), head.length
+            self._etag, self.head = strong_etag(head), head
 
     async def write(self, chunk: bytes) -> None:
         self._held.append(chunk)
@@ -139,22 +139,15 @@ class PipeSink:
         self._done += len(chunk)
         if self._holding > self.HELD_BACK:
             await self.finish()
-        if self._on_progress is not None:
-            self._on_progress(self._done, self._total)
 
     async def finish(self) -> None:
-        """Let everything go that is held back."""
+        """Hand on everything that is held back."""
         held = b"".join(self._held)
         self._held.clear()
         self._holding = 0
         self._written += len(held)
-        await asyncio.to_thread(self._write_all, held)
-
-    def _write_all(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
-        self._file.flush()
+        if held:
+            await self._hand_on(held)
 
 
 class FileSink:
@@ -162,9 +155,12 @@ class FileSink:
 
     keeps = True
 
-    def __init__(self, to: Path, fallback_name: str, on_progress: OnProgress | None = None) -> None:
+    def __init__(
+        self, to: Path, fallback_name: str, on_progress: OnProgress | None = None, *, overwrite: bool = True
+    ) -> None:
         self._to = to
         self._fallback_name = fallback_name
+        self._overwrite = overwrite
         self._on_progress = on_progress
         self._file: BinaryIO | None = None
         self._temporary: Path | None = None
@@ -256,8 +252,9 @@ class FileSink:
     def _place_for(self, head: Head) -> Path:
         name = name_of_reply(head, self._fallback_name)
         final = self._to / name if self._to.is_dir() else self._to
-        if final != self._to and name != self._fallback_name and final.exists():
-            # The gateway chose this name. It may not choose to overwrite something.
+        may_replace = self._overwrite and (final == self._to or name == self._fallback_name)
+        if not may_replace and final.exists():
+            # Also where the gateway chose the name: it may not choose to overwrite something.
             raise FileExistsError(errno.EEXIST, "a file of that name is there already", str(final))
         if not final.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(final.parent))

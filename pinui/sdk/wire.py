@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
-from pinui.ipfs.check import same_content
-from pinui.ipfs.cid import Cid
-from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.sdk.errors import NetworkError, NetworkTimeout, PinuiError, ProviderError, RateLimited
 from pinui.sdk.http import Breakdown, Rejection
-from pinui.sdk.models import Dialect
+from pinui.sdk.models import Dialect, Totals
 from pinui.sdk.retry import retry_after
 
 __all__ = [
-    "AccountTotals",
+    "answer_object",
     "is_not_pinned",
-    "lists_cid",
     "network_error",
+    "not_understood",
+    "one_word",
     "options_field",
     "pin_json_body",
     "provider_error",
@@ -40,14 +37,6 @@ WORD = re.compile(r"[A-Za-z0-9]{1,512}")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
 
 
-@dataclass(frozen=True, slots=True)
-class AccountTotals:
-    """What an account holds, where the service tells."""
-
-    pins: int
-    bytes: int
-
-
 def pin_json_body(text: str, *, name: str, dialect: Dialect, cid_version: int | None) -> bytes:
     """The body of pinJSONToIPFS. The document's text goes in as it is, so that it is written once."""
     prefix = dialect
@@ -63,41 +52,33 @@ def options_field(dialect: Dialect, cid_version: int) -> tuple[str, str]:
 
 def read_pinned_cid(status: int, body: bytes) -> str:
     """The CID that a pin call answered."""
-    cid = _object(body).get("IpfsHash")
+    cid = answer_object(body).get("IpfsHash")
     if not isinstance(cid, str) or not cid:
-        raise _not_understood(status, "it names no IpfsHash")
-    if not WORD.fullmatch(cid):
-        raise _not_understood(status, "its IpfsHash is no CID")
+        raise not_understood(status, "it names no IpfsHash")
+    if one_word(cid) is None:
+        raise not_understood(status, "its IpfsHash is no CID")
     return cid
+
+
+def one_word(value: object) -> str | None:
+    """A CID as a service writes it; None for anything that could be a line or a command of its own."""
+    return value if isinstance(value, str) and WORD.fullmatch(value) else None
 
 
 def read_authentication(status: int, body: bytes) -> bool:
     """True for a success message; anything else is an error."""
-    if isinstance(_object(body).get("message"), str):
+    if isinstance(answer_object(body).get("message"), str):
         return True
-    raise _not_understood(status, "it carries no message")
+    raise not_understood(status, "it carries no message")
 
 
-def read_totals(status: int, body: bytes) -> AccountTotals:
+def read_totals(status: int, body: bytes) -> Totals:
     """What `userPinnedDataTotal` answered. The hosted service writes sizes as text or numbers."""
-    answer = _object(body)
+    answer = answer_object(body)
     try:
-        return AccountTotals(int(answer["pin_count"]), int(answer["pin_size_total"]))
+        return Totals(int(answer["pin_count"]), int(answer["pin_size_total"]))
     except (KeyError, TypeError, ValueError):
-        raise _not_understood(status, "it carries no totals") from None
-
-
-def lists_cid(body: bytes, cid: Cid) -> bool:
-    """Whether a page of `pinList` names this content, under either version of its CID."""
-    rows = _object(body).get("rows")
-    for row in cast("list[Any]", rows) if isinstance(rows, list) else []:
-        named = cast("dict[str, Any]", row).get("ipfs_pin_hash") if isinstance(row, dict) else None
-        try:
-            if isinstance(named, str) and same_content(Cid.parse(named), cid):
-                return True
-        except ContentAddressError:
-            continue
-    return False
+        raise not_understood(status, "it carries no totals") from None
 
 
 def is_not_pinned(error: ProviderError) -> bool:
@@ -200,7 +181,8 @@ def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None
     return HINTS_BY_STATUS.get(status)
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def answer_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that was answered; empty for anything else."""
     try:
         answer = parse(body)
     except NotJSON:
@@ -208,7 +190,8 @@ def _object(body: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
 
 
-def _not_understood(status: int, why: str) -> PinuiError:
+def not_understood(status: int, why: str) -> PinuiError:
+    """The error for a success whose body makes no sense."""
     return ProviderError(
         f"The provider's answer was not understood: {why}",
         status=status,

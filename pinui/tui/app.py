@@ -28,7 +28,8 @@ from pinui.workspace.text import clean_line
 if TYPE_CHECKING:
     from textual.filter import LineFilter
 
-    from pinui.workspace import Profile, TestResult, Totals, Workspace
+    from pinui import Totals
+    from pinui.workspace import Profile, TestResult, Workspace
 
 __all__ = ["Pinui", "make_app", "run"]
 

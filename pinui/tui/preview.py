@@ -10,11 +10,11 @@ from typing import overload
 
 from rich.cells import cell_len
 
+from pinui import FolderItem, Peek
 from pinui.tui.display import fit, right, size, wrapped
 from pinui.tui.json_text import beginning, json_spans
 from pinui.tui.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import Line
-from pinui.workspace import DirEntry, Preview
 
 __all__ = ["CAP", "PICTURE_CAP", "Shown", "folder_lines", "is_picture", "show_bytes", "show_json", "show_words"]
 
@@ -66,7 +66,7 @@ def show_words(text: str, width: int, _height: int = 0) -> Shown:
     return Shown(lines, width, "message", len(text) > CAP or len(lines) == MOST_LINES)
 
 
-def show_bytes(preview: Preview, width: int, height: int, *, colours: bool = True) -> Shown:
+def show_bytes(preview: Peek, width: int, height: int, *, colours: bool = True) -> Shown:
     """Whatever the bytes turn out to be."""
     data = preview.data
     if not data:
@@ -104,7 +104,7 @@ def _too_large(how_large: str, width: int) -> Shown:
     return Shown([[(line, "warning")] for line in wrapped(sentence, width)], width, "picture")
 
 
-def is_picture(preview: Preview) -> bool:
+def is_picture(preview: Peek) -> bool:
     """Whether the first bytes are those of a picture."""
     data = preview.data
     return (
@@ -114,13 +114,13 @@ def is_picture(preview: Preview) -> bool:
     )
 
 
-def folder_lines(entries: Sequence[DirEntry], chosen: int, width: int) -> list[Line]:
+def folder_lines(entries: Sequence[FolderItem], chosen: int, width: int) -> list[Line]:
     """The names in a folder, with the chosen one marked."""
     lines: list[Line] = []
     for index, entry in enumerate(entries):
         here = index == chosen
-        number = "" if entry.size is None or entry.is_dir else size(entry.size)
-        name = fit(entry.name + ("/" if entry.is_dir else ""), max(8, width - 12))
+        number = "" if entry.size is None or entry.is_folder else size(entry.size)
+        name = fit(entry.name + ("/" if entry.is_folder else ""), max(8, width - 12))
         tone = "bold strong" if here else "text"
         lines.append([("▌" if here else " ", "primary"), (" " + name, tone), (right(number, 9), "muted")])
     return lines or [[("an empty folder", "muted")]]

@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from pinui.workspace.history import History
     from pinui.workspace.models import (
         Credential,
-        DirEntry,
         ImportReport,
         KeyringState,
-        Preview,
         Profile,
         RevokeResult,
         Status,
         TestResult,
-        Totals,
     )
     from pinui.workspace.paths import Paths
     from pinui.workspace.profiles import Profiles
@@ -42,7 +39,6 @@ __all__ = [
     "ConfigError",
     "Credential",
     "Credentials",
-    "DirEntry",
     "Direction",
     "Entry",
     "History",
@@ -54,7 +50,6 @@ __all__ = [
     "NotKept",
     "NotRecorded",
     "Paths",
-    "Preview",
     "Profile",
     "Profiles",
     "Query",
@@ -62,7 +57,6 @@ __all__ = [
     "RevokeResult",
     "Status",
     "TestResult",
-    "Totals",
     "Transfer",
     "Transfers",
     "UnknownProfile",

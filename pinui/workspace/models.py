@@ -12,15 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Credential",
-    "DirEntry",
     "ImportReport",
     "KeyringState",
-    "Preview",
     "Profile",
     "RevokeResult",
     "Status",
     "TestResult",
-    "Totals",
 ]
 
 
@@ -80,28 +77,6 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class DirEntry:
-    """One name in a directory on IPFS."""
-
-    name: str
-    cid: str
-    size: int | None
-    is_dir: bool | None
-    """None where only looking into it would tell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The beginning of some content, or what a directory holds."""
-
-    data: bytes
-    type: str | None
-    total: int | None
-    truncated: bool
-    entries: tuple[DirEntry, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RevokeResult:
     """What revoking did; `was_pinned` is False where the service had no such pin."""
 
@@ -118,11 +93,3 @@ class TestResult:
     ok: bool
     milliseconds: float
     error: Exception | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What an account holds."""
-
-    pins: int
-    bytes: int

@@ -6,12 +6,13 @@ import asyncio
 import math
 import os
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.workspace.connection import Connection
 from pinui.workspace.credentials import Credentials, ending
 from pinui.workspace.errors import WorkspaceError
-from pinui.workspace.models import Credential, Status, TestResult, Totals
+from pinui.workspace.models import Credential, Status, TestResult
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.service import Service
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pinui.sdk.client import Client
+    from pinui.sdk.models import Totals
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile
     from pinui.workspace.paths import Paths
@@ -123,13 +125,14 @@ class Session:
         return ending(connection.expires_at) if connection is not None else None
 
     async def totals(self) -> Totals | None:
-        """What the account holds, where the service tells."""
+        """How much the account holds, where the service tells."""
+        from pinui.sdk.errors import Unsupported
+
         with self.service.held() as service:
-            ask = getattr((await self._connected(service)).client.provider, "account_totals", None)
-            if ask is None:
-                return None
-            totals = await self._call(service, ask())
-        return Totals(totals.pins, totals.bytes)
+            client = (await self._connected(service)).client
+            with suppress(Unsupported):
+                return await self._call(service, client.totals())
+        return None
 
     # How it is done
 

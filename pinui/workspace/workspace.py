@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError
 from pinui.workspace.history import History
-from pinui.workspace.models import DirEntry, Preview, RevokeResult
+from pinui.workspace.models import RevokeResult
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import Profiles
 from pinui.workspace.rows import Entry, Query
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord, OnVerdict, Verification
+    from pinui.sdk.models import ClientMessage, ClientRecord, OnVerdict, Peek, Verification
     from pinui.workspace.rows import Direction, Kind
     from pinui.workspace.service import Service
     from pinui.workspace.transfers import Progress
@@ -136,10 +136,22 @@ class Workspace(Session):
         on_progress: Progress | None = None,
         on_verdict: OnVerdict | None = None,
     ) -> None:
-        """Write what an address names into an open file, such as a pipe, as it arrives."""
+        """Write the content of an address into an open file, such as a pipe, as it arrives."""
+
+        async def copy(client: Client) -> None:
+            done = 0
+            async with client.stream(address) as stream:
+                async for piece in stream:
+                    await asyncio.to_thread(_write_all, into, piece)
+                    done += len(piece)
+                    if on_progress is not None:
+                        on_progress(done, stream.size)
+                if on_verdict is not None:
+                    on_verdict(stream.verification)
+
         with self.service.held() as service:
-            provider: Any = (await self._ready_to_read(service)).provider
-            await self._call(service, provider.pour(address, into, on_progress=on_progress, on_verdict=on_verdict))
+            client = await self._ready_to_read(service)
+            await self._call(service, copy(client))
 
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
@@ -150,26 +162,11 @@ class Workspace(Session):
         known = None if parsed.path else await self.history.latest(parsed.cid)
         return safe_name((known and known.name) or parsed.name, parsed.cid)
 
-    async def preview(self, address: str, *, limit: int = 262_144) -> Preview:
+    async def preview(self, address: str, *, limit: int = 262_144) -> Peek:
         """The beginning of some content, or what a directory holds."""
-        from pinui.ipfs.cid import RAW
-
         with self.service.held() as service:
-            peek = getattr((await self._ready_to_read(service)).provider, "peek", None)
-            if peek is None:
-                raise WorkspaceError("This service offers no preview.", hint="Download it to see it.")
-            seen = await self._call(service, peek(address, limit))
-        entries = seen.entries and tuple(
-            # A link's size counts the blocks below it; only for raw ones that is the file's.
-            DirEntry(
-                entry.name,
-                str(entry.cid),
-                entry.size if entry.cid.codec == RAW else None,
-                False if entry.cid.codec == RAW else None,
-            )
-            for entry in seen.entries
-        )
-        return Preview(seen.data, seen.type or None, seen.total, seen.truncated, entries)
+            client = await self._ready_to_read(service)
+            return await self._call(service, client.peek(address, limit=limit))
 
     # Messages
 
@@ -316,9 +313,16 @@ def _row(
 
 async def _json_text(value: Any) -> str:
     """A document's stored text, made beside the loop."""
-    from pinui.sdk.pin_provider import json_text
+    from pinui.sdk.stored_json import json_text
 
     return await asyncio.to_thread(json_text, value)
+
+
+def _write_all(into: BinaryIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[into.write(view) :]
+    into.flush()
 
 
 def _own_name(path: Path) -> str:

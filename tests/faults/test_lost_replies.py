@@ -62,9 +62,7 @@ async def lose(folder: Path, times: int, size: int) -> Forgetful:
                     assert (await client.download(record.cid)).data == data
         settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
         async with await Client.init(**settings) as honest:
-            provider = honest.provider
-            assert isinstance(provider, PinProvider)
-            assert (await provider.account_totals()).pins == len(set(cids)) == times
+            assert (await honest.totals()).pins == len(set(cids)) == times
     return forgetful
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 from aiohttp import web
 
+from pinui import Client, Verification
 from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.exporter import walk_blocks
@@ -114,3 +117,11 @@ def flip(position: int, bit: int = 0) -> Change:
 
 def honest(body: bytes) -> bytes:
     return body
+
+
+async def pour(client: Client, cid: str, into: BinaryIO) -> Verification | None:
+    """Write a stream into an open file, and give its verdict."""
+    async with client.stream(cid) as stream:
+        async for piece in stream:
+            await asyncio.to_thread(into.write, piece)
+        return stream.verification

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from pinui import Client, PinProvider
+from pinui import Client
 from pinui.node import Node
 
 
@@ -23,8 +23,7 @@ async def test_a_folder_of_thousands_goes_up_and_comes_down_proven(tmp_path: Pat
             record = await client.upload(folder)
             assert record.verification == "verified"
             assert (await client.download(f"{record.cid}/{names[42]}")).data == names[42].encode()
-            assert isinstance(client.provider, PinProvider)
-            peek = await client.provider.peek(record.cid, 1000)
+            peek = await client.peek(record.cid, limit=1000)
             assert [entry.name for entry in peek.entries or ()] == names, "in the order of names, not of hashes"
             verdicts: list[str | None] = []
             back = await client.download(record.cid, to=tmp_path / "back", on_verdict=verdicts.append)

@@ -23,7 +23,7 @@ from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, Syml
 from pinui.sdk.behind import MOST, ONE_HOP
 from pinui.sdk.folders import FolderWriter
 from tests.sdk.conftest import FakeClock, Leap, MakeClient, some_turns
-from tests.sdk.gateways import FakeGateway, cut, folder_of, honest
+from tests.sdk.gateways import FakeGateway, cut, folder_of, honest, pour
 from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -175,10 +175,8 @@ async def test_a_slow_reader_is_no_dead_gateway(make_client: MakeClient, leap: L
             return super().write(data)
 
     async with serve(FakeGateway(content, car=honest)) as (url, _seen):
-        provider = make_client(url, verify="try", retries=0).provider
-        assert isinstance(provider, PinProvider)
         pager = Pager()
-        await provider.pour(content.cid, pager)
+        await pour(make_client(url, verify="try", retries=0), content.cid, pager)
     assert pager.getvalue() == content.plain
 
 

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pinui import Client, ContentError, IntegrityError, PinProvider, PinuiError
+from pinui import ContentError, IntegrityError, PinuiError
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.dagpb import encode_node
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.verifier import CarVerifier
 from tests.sdk.conftest import FakeClock, MakeClient, Setup
-from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
+from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest, pour
 from tests.servers import Handler, read_head, reply, serve, serve_raw
 
 SMALL = b"hello"
@@ -38,11 +38,6 @@ class Listing(FakeGateway):
         return response
 
 
-def provider_of(client: Client) -> PinProvider:
-    assert isinstance(client.provider, PinProvider)
-    return client.provider
-
-
 async def busy(_request: web.Request) -> web.Response:
     return web.Response(status=429, headers={"Retry-After": "60"}, text="slow down")
 
@@ -54,8 +49,8 @@ async def test_no_way_of_reading_waits_for_a_busy_gateway_that_is_not_the_last(
     client = await reading(busy, FakeGateway(file, car=honest))
     into = io.BytesIO()
     assert (await client.download(file.cid)).data == SMALL
-    assert (await provider_of(client).peek(file.cid, 100)).data == SMALL
-    await provider_of(client).pour(file.cid, into)
+    assert (await client.peek(file.cid, limit=100)).data == SMALL
+    await pour(client, file.cid, into)
     assert into.getvalue() == SMALL
     folder = folder_of({"a.txt": SMALL}, KUBO_V1)
     client = await reading(busy, FakeGateway(folder, car=honest, plain=lambda _: SMALL))
@@ -130,7 +125,7 @@ async def test_a_pipe_goes_on_at_the_next_gateway(make_client: MakeClient, profi
     into, verdicts = io.BytesIO(), list[str | None]()
     async with serve_raw(first) as one, serve(second) as (two, _seen):
         client = make_client(one, gateways=(f"{two}/ipfs",), verify="try")
-        await provider_of(client).pour(content.cid, into, on_verdict=verdicts.append)
+        verdicts.append(await pour(client, content.cid, into))
     assert into.getvalue() == LARGE
     assert (verdicts, broken_off.is_set()) == (["verified"], True)
 
@@ -140,7 +135,7 @@ async def test_a_pipe_that_got_a_lie_gets_nothing_more(reading: Setup) -> None:
     second = FakeGateway(content)
     client = await reading(FakeGateway(content, plain=flip(5)), second)
     with pytest.raises(IntegrityError):
-        await provider_of(client).pour(content.cid, io.BytesIO())
+        await pour(client, content.cid, io.BytesIO())
     assert second.asked == []
 
 
@@ -245,7 +240,7 @@ async def test_a_glance_at_a_page_does_not_fetch_all_of_it(reading: Setup) -> No
             sent += 65536
         return response
 
-    peek = await provider_of(await reading(handler)).peek(content.cid, 1000)
+    peek = await (await reading(handler)).peek(content.cid, limit=1000)
     assert (len(peek.data), peek.entries) == (1000, None)
     assert sent < len(content.plain)
 
@@ -320,7 +315,7 @@ async def test_a_symbolic_link_is_no_folder_to_look_into(reading: Setup) -> None
     block = encode_node((), b"\x08\x04\x12\x01x")
     root = dag_pb_cid((block,), 1)
     content = Content(root, b"", {root.multihash: block}, is_folder=True)
-    peek = await provider_of(await reading(Listing(content, car=honest))).peek(content.cid, 100)
+    peek = await (await reading(Listing(content, car=honest))).peek(content.cid, limit=100)
     assert peek.entries is None
 
 

@@ -26,6 +26,7 @@ from pinui.sdk.http import Head
 from pinui.sdk.sinks import FileSink, MemorySink
 from tests.sdk.conftest import FakeClock, MakeClient, Setup, some_turns
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
+from tests.sdk.gateways import pour as pour_into
 from tests.servers import serve
 
 SMALL = b'{"hello":"world"}'
@@ -418,11 +419,9 @@ async def test_a_gateway_that_is_gone_is_a_network_error(make_client: MakeClient
 
 
 async def pour(client: Client, cid: str) -> tuple[bytes, Verdicts]:
-    provider = client.provider
-    assert isinstance(provider, PinProvider)
     into, verdicts = io.BytesIO(), Verdicts()
     try:
-        await provider.pour(cid, into, on_verdict=verdicts.append)
+        verdicts.append(await pour_into(client, cid, into))
     except IntegrityError:
         verdicts.append("mismatch")
     return into.getvalue(), verdicts

@@ -361,22 +361,20 @@ async def test_reading_needs_a_gateway(service: respx.MockRouter) -> None:
 
 
 async def test_totals_and_a_peek(service: respx.MockRouter, client: Client) -> None:
-    provider = client.provider
-    assert isinstance(provider, PinProvider)
     service.get(f"{API}/data/userPinnedDataTotal").respond(json={"pin_count": 3, "pin_size_total": 99})
-    totals = await provider.account_totals()
-    assert (totals.pins, totals.bytes) == (3, 99)
+    totals = await client.totals()
+    assert (totals.pins, totals.size) == (3, 99)
     route = service.get(f"{GATEWAY}/{CID}")
     route.respond(206, content=b"abcd", headers={"content-range": "bytes 0-3/100", "content-type": "text/plain"})
-    peek = await provider.peek(CID, 4)
+    peek = await client.peek(CID, limit=4)
     assert (peek.data, peek.type, peek.total, peek.truncated) == (b"abcd", "text/plain", 100, True)
     assert route.calls.last.request.headers["range"] == "bytes=0-3"
     route.respond(200, content=b"abcdefgh")
-    assert (await provider.peek(CID, 4)).data == b"abcd"
+    assert (await client.peek(CID, limit=4)).data == b"abcd"
     route.respond(206, content=b"abcd", headers={"content-range": "bytes 0-3/*"})
-    assert (await provider.peek(CID, 4)).total is None
+    assert (await client.peek(CID, limit=4)).total is None
     route.respond(200, content=b"abc")
-    assert not (await provider.peek(CID, 4)).truncated
+    assert not (await client.peek(CID, limit=4)).truncated
 
 
 async def test_any_provider_will_do() -> None:

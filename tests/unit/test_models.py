@@ -16,6 +16,7 @@ from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderE
 from pinui.sdk.http import Head, SecretHeader
 from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
 from pinui.sdk.secret import Secret
+from pinui.sdk.stored_json import message_from
 
 CANARY = "canary-token-1234567890"
 
@@ -187,14 +188,14 @@ def test_a_blob_knows_its_size_and_does_not_print_its_bytes() -> None:
 )
 def test_what_is_no_message_is_refused_with_a_sentence(document: object, reason: str) -> None:
     with pytest.raises(ContentError, match=f"not a message: .*{reason}"):
-        ClientMessage.from_json(document)
+        message_from(document)
 
 
 def test_a_message_is_read_as_it_was_written() -> None:
     message = ClientMessage("alice", "hi", 1700000000000)
-    assert ClientMessage.from_json({**message.to_json(), "more": 1}) == message
-    assert ClientMessage.from_json({**message.to_json(), "timestamp": 5.0}).timestamp == 5
-    assert ClientMessage.from_json({**message.to_json(), "timestamp": 10**400}).timestamp == 10**400
+    assert message_from({**message.to_json(), "more": 1}) == message
+    assert message_from({**message.to_json(), "timestamp": 5.0}).timestamp == 5
+    assert message_from({**message.to_json(), "timestamp": 10**400}).timestamp == 10**400
 
 
 @pytest.mark.parametrize(

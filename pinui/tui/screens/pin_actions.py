@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from pinui import FolderItem, Peek
 from pinui.tui.display import plural
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
-from pinui.workspace import DirEntry, Entry, Preview
+from pinui.workspace import Entry
 
 if TYPE_CHECKING:
     from pinui.tui.widgets.detail import Detail, Looks
@@ -76,7 +77,7 @@ class PinActions(PlaceScreen):
             detail.show_content(shown, folder, trouble)
             self.refresh_bindings()
 
-    async def _fetch_content(self, entry: Entry, address: str) -> tuple[Looks | None, tuple[DirEntry, ...] | None]:
+    async def _fetch_content(self, entry: Entry, address: str) -> tuple[Looks | None, tuple[FolderItem, ...] | None]:
         """What the pin holds, from the history where it is kept: something to look at, or the entries of a folder."""
         record = await self.workspace.history.record(entry.id) if entry.kind != "file" else None
         if record is not None and record.data is not None:
@@ -92,9 +93,9 @@ class PinActions(PlaceScreen):
             return None, preview.entries
         return partial(show_bytes, preview, colours=not self.pinui.no_color), None
 
-    async def _beginning(self, entry: Entry, address: str) -> Preview:
+    async def _beginning(self, entry: Entry, address: str) -> Peek:
         if entry.size == 0:
-            return Preview(b"", None, 0, False)
+            return Peek(b"", total=0)
         return await self.workspace.preview(address, limit=CAP)
 
     def action_walk_into(self) -> None:

@@ -9,12 +9,13 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
+from pinui import FolderItem
 from pinui.tui.commands import bindings
 from pinui.tui.display import ago, fit, when, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView
-from pinui.workspace import DirEntry, Entry
+from pinui.workspace import Entry
 
 __all__ = ["Detail", "Looks"]
 
@@ -47,7 +48,7 @@ class Detail(LineView):
         self.shown: Shown | None = None
         self.asked: tuple[str, tuple[int, int]] | None = None
         """The address and the room that a preview was asked for, whatever came of it."""
-        self.folder: tuple[DirEntry, ...] | None = None
+        self.folder: tuple[FolderItem, ...] | None = None
         self.chosen = 0
         self.trail: list[str] = []
         self.now = 0.0
@@ -79,7 +80,7 @@ class Detail(LineView):
         in_sight = self.entry is not None and self.display and self.content_width >= LABEL
         return in_sight and self.folder is None and self.asked != (self.address, self.room)
 
-    def show_content(self, shown: Shown | None, folder: tuple[DirEntry, ...] | None, trouble: str) -> None:
+    def show_content(self, shown: Shown | None, folder: tuple[FolderItem, ...] | None, trouble: str) -> None:
         """What the pin looks like, or why that can't be told."""
         again = self.shown is not None
         self.shown, self.folder, self.trouble = shown, folder, trouble
