@@ -85,7 +85,7 @@ def show_bytes(preview: Peek, width: int, height: int, *, colours: bool = True) 
     return Shown(lines, width, "text", preview.truncated or len(lines) == MOST_LINES)
 
 
-def _picture(preview: Preview, width: int, height: int, *, colours: bool) -> Shown | None:
+def _picture(preview: Peek, width: int, height: int, *, colours: bool) -> Shown | None:
     """The picture, or a sentence where it can't be drawn; None if the bytes are no picture after all."""
     if preview.truncated:
         return _too_large(size(preview.total) if preview.total else f"more than {size(len(preview.data))}", width)

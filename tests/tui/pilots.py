@@ -20,11 +20,12 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from pinui import Totals
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui, make_app
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
-from pinui.workspace import Credential, Query, TestResult, Totals
+from pinui.workspace import Credential, Query, TestResult
 from tests.tui import scene
 
 __all__ = ["PATIENCE", "SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]

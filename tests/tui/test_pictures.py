@@ -15,25 +15,31 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pinui.tui.preview import Preview, show_bytes, show_words
+from pinui import Peek
+from pinui.tui.preview import show_bytes, show_words
 
 MOST_MEMORY = 64 * 1024  # kB
 MEASURE = """
 import sys
 from pathlib import Path
-from pinui.tui.preview import Preview, show_bytes
+from pinui import Peek
+from pinui.tui.preview import show_bytes
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:")))
 
 before = peak()
-shown = show_bytes(Preview(Path(sys.argv[1]).read_bytes(), None, None, False), 120, 40)
+shown = show_bytes(Peek(data := Path(sys.argv[1]).read_bytes(), total=len(data)), 120, 40)
 text = " ".join("".join(span for span, _ in line) for line in shown.lines if isinstance(line, list))
 print(peak() - before)
 print(shown.what)
 print(text)
 """
+
+
+def whole(data: bytes) -> Peek:
+    return Peek(data, total=len(data))
 
 
 def saved(form: str, mode: str, size: tuple[int, int], **how: Any) -> Callable[[], bytes]:
@@ -139,19 +145,19 @@ def test_a_look_at_any_content_costs_little_memory(make: Callable[[], bytes], wo
 
 
 def test_a_picture_that_is_too_large_says_so_and_what_can_be_done() -> None:
-    shown = show_bytes(Preview(TOO_LARGE["PNG"](), "image/png", None, False), 200, 20)
+    shown = show_bytes(whole(TOO_LARGE["PNG"]()), 200, 20)
     words = "This picture is too large to show: 6300 × 6300 pixels. o opens it in the browser, d saves it."
     assert shown.lines == [[(words, "warning")]]
-    beginning = Preview(b"\xff\xd8\xff" + bytes(1000), None, 12_000_000, True)
+    beginning = Peek(b"\xff\xd8\xff" + bytes(1000), total=12_000_000)
     assert "too large to show: 12 MB." in str(show_bytes(beginning, 200, 20).lines)
 
 
 def test_a_text_that_begins_like_a_picture_is_a_text() -> None:
-    assert show_bytes(Preview(b"BM is short for bitmap. " * 20_000, None, None, True), 80, 20).what == "text"
+    assert show_bytes(Peek(b"BM is short for bitmap. " * 20_000), 80, 20).what == "text"
 
 
 def test_a_picture_keeps_its_shape() -> None:
-    picture = show_bytes(Preview(saved("JPEG", "RGB", (4000, 1000))(), None, None, False), 80, 40)
+    picture = show_bytes(whole(saved("JPEG", "RGB", (4000, 1000))()), 80, 40)
     assert picture.what == "4000 × 1000 pixels"
     assert (len(picture.lines), len(picture.lines[0].text)) == (10, 80)  # type: ignore[union-attr]
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pinui import Peek
 from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError
 from pinui.sdk.secret import Secret
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
-from pinui.tui.preview import Preview, show_bytes
+from pinui.tui.preview import show_bytes
 from pinui.tui.screens.wizard_words import advice, own_words, token_verdict
 from pinui.tui.widgets.json_tree import first_folds
 from tests.tui import scene
@@ -74,7 +75,7 @@ def test_tokens_are_judged_and_never_refused() -> None:
 
 @given(st.binary(max_size=3000), st.booleans(), st.integers(20, 120))
 def test_any_bytes_can_be_shown(data: bytes, truncated: bool, width: int) -> None:
-    shown = show_bytes(Preview(data, None, None, truncated), width, 20)
+    shown = show_bytes(Peek(data, total=None if truncated else len(data)), width, 20)
     assert len(shown.lines) >= 1
 
 

@@ -198,7 +198,7 @@ def test_folders_agree_with_an_independent_implementation(tree: dict[str, object
 EMPTY = Cid.parse("bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku")
 
 
-@pytest.mark.parametrize("path", ["", "a//b", "../a", "a/..", ".", "a\\b", "a\0", "x" * 256])
+@pytest.mark.parametrize("path", ["", "a//b", "../a", "a/..", ".", "a\0", "x" * 256])
 def test_names_that_no_folder_can_hold_are_refused(path: str) -> None:
     with pytest.raises(MalformedContent, match="name"):
         FolderBuilder(1).add(path, EMPTY, 0)
