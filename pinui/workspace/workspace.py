@@ -247,12 +247,9 @@ class Workspace(Session):
 
         canonical = Address.parse(address)
         with self.service.held() as service:
-            profile = service.profile.name
-            provider: Any = (await self._ready_to_read(service)).provider
+            profile, client = service.profile.name, await self._ready_to_read(service)
             try:
-                verdict: Verification | None = await self._call(
-                    service, provider.verify(address, on_progress=on_progress)
-                )
+                verdict = await self._call(service, client.verify(address, on_progress=on_progress))
             except IntegrityError:
                 if not canonical.path:  # rows are about the whole
                     await self.history.set_verification(canonical.cid, profile, "mismatch")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pinui import Client, PinProvider
+from pinui import Client
 from pinui.node import Node
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
@@ -36,8 +36,7 @@ async def test_a_back_slash_is_a_sign_like_any_other(tmp_path: Path, root: str, 
         async with await Client.init(**settings) as client:
             record = await client.upload(tmp_path / root)
             assert record.verification == "verified"
-            assert isinstance(client.provider, PinProvider)
-            entries = (await client.provider.peek(record.cid, 0)).entries or ()
+            entries = (await client.peek(record.cid, limit=0)).entries or ()
             assert [entry.name for entry in entries] == [name.split("/")[0]]
             (tmp_path / "out").mkdir()
             saved = await client.download(f"{record.cid}/{name}", to=tmp_path / "out")
