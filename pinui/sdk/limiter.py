@@ -1,7 +1,8 @@
 """Keeping to a service's rate limit: one limiter for each API origin, shared by everything that talks to it.
 
 A service says how many requests are left and when the count starts anew, or, too late, 429. What one operation learns
-makes the others wait before they are refused. Pure but for the registry: time is handed in.
+makes the others wait before they are refused. Pure but for the registry: time is handed in. `now` is monotonic, so that
+nobody waits longer than the service asked for because a clock was set.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from pinui.sdk.retry import LONGEST_WAIT, retry_after
+from pinui.sdk.retry import LONGEST_WAIT, date_of, retry_after
 from pinui.sdk.urls import is_pinata, origin
 
 __all__ = ["Bucket", "bucket_for"]
@@ -33,7 +34,8 @@ class Bucket:
     _left: int | None = None
     _reset: float = 0.0
     _window: float = 0.0
-    _reset_is_guessed: bool = False
+    _reset_date: float | None = None
+    """The reset as the service wrote it; None where it is guessed."""
     _closed_until: float = 0.0
     _recent: deque[float] = field(default_factory=deque[float])
 
@@ -41,7 +43,7 @@ class Bucket:
         """How long the next request has to wait; 0 to send it now, which counts it."""
         if now >= self._reset:
             # A new count begins. As many as before may go at once; the rest would only be refused.
-            self._left, self._reset, self._reset_is_guessed = self._limit, now + (self._window or MINUTE), True
+            self._left, self._reset, self._reset_date = self._limit, now + (self._window or MINUTE), None
         opens = self._closed_until
         if self._left is not None and self._left <= 0:
             opens = max(opens, self._reset)
@@ -58,19 +60,21 @@ class Bucket:
             self._recent.append(now)
         return 0.0
 
-    def learn(self, status: int, headers: Mapping[str, str], now: float) -> None:
-        """Take in what a reply says."""
-        left, reset = _number(headers.get("x-ratelimit-remaining")), _number(headers.get("x-ratelimit-reset"))
-        if left is not None and reset is not None and now < reset <= now + LONGEST_WAIT:
+    def learn(self, status: int, headers: Mapping[str, str], *, now: float, wall: float) -> None:
+        """Take in what a reply says; `wall` is the time that dates go by."""
+        left, date = _number(headers.get("x-ratelimit-remaining")), _number(headers.get("x-ratelimit-reset"))
+        rest = 0.0 if date is None else date - date_of(headers, wall)
+        if left is not None and date is not None and 0 < rest <= LONGEST_WAIT:
             limit = _number(headers.get("x-ratelimit-limit"))
             self._limit = int(limit) if limit else self._limit
-            self._window = max(self._window, reset - now)
+            self._window = max(self._window, rest)
             # Replies overtake each other, and more may be on their way: within one count the smallest number holds.
-            same_count = self._left is not None and (self._reset_is_guessed or abs(reset - self._reset) < 1.0)
+            known = self._reset_date
+            same_count = self._left is not None and (known is None or abs(date - known) < 1.0)
             self._left = min(int(left), self._left or 0) if same_count else int(left)
-            self._reset, self._reset_is_guessed = reset, False
+            self._reset, self._reset_date = now + rest, date
         if status == 429:
-            asked = retry_after(headers, now)
+            asked = retry_after(headers, wall)
             if asked is not None and asked <= LONGEST_WAIT:
                 self._closed_until = max(self._closed_until, now + asked)
 

@@ -82,7 +82,7 @@ class GatewayReader:
 
     def remember_pinned(self, cid: str) -> None:
         """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
-        now = self.clock.now()
+        now = self.clock.monotonic()
         self._fresh = {known: when for known, when in self._fresh.items() if now - when < STILL_FRESH}
         with suppress(ValueError):  # a provider's answer that is no CID can't be asked for either
             self._fresh[Cid.parse(cid).multihash] = now
@@ -103,8 +103,8 @@ class GatewayReader:
         """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
         job = _Job(address, Cid.parse(address.cid), sink, folder, transfer, blocks_first)
         # A path that isn't there is more likely a slip than a delay.
-        pinned = 0.0 if address.path else self._fresh.get(job.cid.multihash, 0.0)
-        fresh = self.clock.now() - pinned < STILL_FRESH
+        pinned = None if address.path else self._fresh.get(job.cid.multihash)
+        fresh = pinned is not None and self.clock.monotonic() - pinned < STILL_FRESH
         for wait in (*PROPAGATION_WAITS, None) if fresh else (None,):
             outcome = await self._ask_each(job)
             if isinstance(outcome, ReadResult):

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 
 from pinui.sdk.http import Breakdown, Rejection
 
-__all__ = ["LONGEST_WAIT", "retry_after", "wait_before_retry"]
+__all__ = ["LONGEST_WAIT", "date_of", "retry_after", "wait_before_retry"]
 
 FIRST_WAIT = 0.5
 LARGEST_BACKOFF = 20.0
@@ -55,15 +55,25 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """The seconds that the other side asked to wait; None where it said nothing that can be read."""
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text)
-    if seconds is None and text:
-        try:
-            seconds = parsedate_to_datetime(text).timestamp() - now
-        except (ValueError, TypeError, OverflowError):
-            seconds = None
-    if seconds is None and headers.get("x-ratelimit-remaining", "").strip() == "0":
-        reset = _seconds(headers.get("x-ratelimit-reset", ""))
-        seconds = None if reset is None else reset - now
+    if seconds is None:
+        until = _date(text)
+        if until is None and headers.get("x-ratelimit-remaining", "").strip() == "0":
+            until = _seconds(headers.get("x-ratelimit-reset", ""))
+        seconds = None if until is None else until - date_of(headers, now)
     return None if seconds is None else max(0.0, seconds)
+
+
+def date_of(headers: Mapping[str, str], now: float) -> float:
+    """The time by the other side's clock, which its dates go by, where it tells; else by ours."""
+    date = _date(headers.get("date", ""))
+    return now if date is None else date
+
+
+def _date(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
 
 
 def _seconds(text: str) -> float | None:

@@ -38,6 +38,9 @@ class Clock:
     """Time and chance as dependencies: tests run without waiting."""
 
     now: Callable[[], float] = time.time
+    """The date, which a person may set at any time: for records, and for the dates of a service."""
+    monotonic: Callable[[], float] = time.monotonic
+    """For how long something takes."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random_module.random
 
@@ -125,7 +128,7 @@ class Transport:
         while True:
             await slots.acquire()
             try:
-                wait = bucket_for(request.url).wait(self._clock.now()) if request.is_api_call else 0.0
+                wait = bucket_for(request.url).wait(self._clock.monotonic()) if request.is_api_call else 0.0
                 if not wait:
                     yield
                     return
@@ -174,7 +177,9 @@ class Transport:
                 watchdog.reset()
                 status = reply.head.status
                 if request.is_api_call:
-                    bucket_for(request.url).learn(status, reply.head.headers, self._clock.now())
+                    bucket_for(request.url).learn(
+                        status, reply.head.headers, now=self._clock.monotonic(), wall=self._clock.now()
+                    )
                 if 200 <= status < 300:
                     offset = continuation(reply.head, resume, takes_part=takes_part)
                     return await self._receive(reply, sink, watchdog, offset)

@@ -183,11 +183,11 @@ class Session:
     @property
     def pause_left(self) -> int:
         """Seconds until a call goes on that the service asked to wait; 0 when none waits."""
-        return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.time()))
+        return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.monotonic()))
 
     def _wait(self, service: Service, seconds: float) -> None:
         if service is self.service:
-            self.waiting_until = time.time() + seconds
+            self.waiting_until = time.monotonic() + seconds
             self._tell()
 
     def _set_status(self, state: Any, sentence: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from email.utils import formatdate
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class Turns:
         self._ticking.cancel()
 
     def as_clock(self) -> Clock:
-        return Clock(now=lambda: self.now, sleep=self.sleep)
+        return Clock(now=lambda: self.now, monotonic=lambda: self.now, sleep=self.sleep)
 
 
 class Limited:
@@ -76,6 +77,7 @@ class Limited:
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(max(0, self.limit - self.used)),
             "X-RateLimit-Reset": str(self.reset),
+            "Date": formatdate(now, usegmt=True),
         }
         if self.used > self.limit:
             self.refused += 1
@@ -100,7 +102,7 @@ async def test_many_more_than_a_window_allows_all_get_through() -> None:
 async def test_what_one_operation_learns_makes_the_others_wait(tmp_path: Path) -> None:
     waits: list[float] = []
     slept: list[float] = []
-    now = time.time()
+    now = float(int(time.time()))  # dates in headers are whole seconds
 
     async def sleep(seconds: float) -> None:
         nonlocal now
@@ -111,11 +113,12 @@ async def test_what_one_operation_learns_makes_the_others_wait(tmp_path: Path) -
     async def handler(request: web.Request) -> web.Response:
         await request.read()
         headers = {"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(now + 14)}
+        headers["Date"] = formatdate(now, usegmt=True)
         return web.json_response({"IpfsHash": CID}, headers=headers)
 
     async with serve(handler) as (url, seen):
         config = ClientConfig(provider_token="t", pin_api_url=url, verify="off", on_wait=waits.append)
-        clock = Clock(now=lambda: now, sleep=sleep, random=lambda: 0.0)
+        clock = Clock(now=lambda: now, monotonic=lambda: now, sleep=sleep, random=lambda: 0.0)
         async with Client(PinProvider(config, clock=clock)) as one, Client(PinProvider(config, clock=clock)) as other:
             await one.store(1)
             await other.store(2)

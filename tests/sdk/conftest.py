@@ -22,14 +22,18 @@ class FakeClock:
     """Time that passes only when somebody sleeps."""
 
     now: float = 1_700_000_000.0
+    """What the machine's clock shows: it may be set."""
+    passed: float = 0.0
+    """What passes whatever the clock shows."""
     slept: list[float] = field(default_factory=list[float])
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
+        self.passed += seconds
 
     def as_clock(self) -> Clock:
-        return Clock(now=lambda: self.now, sleep=self.sleep, random=lambda: 0.5)
+        return Clock(now=lambda: self.now, monotonic=lambda: self.passed, sleep=self.sleep, random=lambda: 0.5)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from email.utils import formatdate
 
 import pytest
 from aiohttp import web
@@ -59,6 +60,31 @@ async def test_retry_after_is_honoured_up_to_a_limit(make_client: MakeClient, cl
         with pytest.raises(RateLimited, match="slow down") as caught:
             await make_client(url).store(1)
     assert caught.value.retry_after == 3600
+
+
+@pytest.mark.parametrize("turned", [-86_400, 86_400], ids=["back", "on"])
+async def test_a_clock_that_is_set_changes_no_wait(make_client: MakeClient, clock: FakeClock, turned: int) -> None:
+    slow_down = web.Response(status=429, text="slow down", headers={"Retry-After": "30"})
+    async with serve(answers(slow_down, web.Response(text=PINNED))) as (url, _seen):
+        client = make_client(url, retries=0)
+        with pytest.raises(RateLimited):
+            await client.store(1)
+        clock.now += turned
+        await client.store(1)
+    assert clock.slept == [30], "what the service asked for, and no longer"
+
+
+@pytest.mark.parametrize("turned", [-86_400, -40, 86_400])
+async def test_dates_of_a_service_are_read_by_its_own_clock(
+    make_client: MakeClient, clock: FakeClock, turned: int
+) -> None:
+    theirs = int(clock.now)
+    headers = {"Date": formatdate(theirs, usegmt=True), "Retry-After": formatdate(theirs + 30, usegmt=True)}
+    clock.now += turned
+    slow_down = web.Response(status=429, text="slow down", headers=headers)
+    async with serve(answers(slow_down, web.Response(text=PINNED))) as (url, _seen):
+        await make_client(url).store(1)
+    assert clock.slept == [30.25]
 
 
 async def test_a_closed_port_is_a_network_error(make_client: MakeClient, clock: FakeClock) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from email.utils import formatdate
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,46 +21,54 @@ def told(left: int, reset: float, limit: int | None = None) -> dict[str, str]:
 def test_who_says_nothing_is_not_waited_for() -> None:
     bucket = Bucket()
     assert [bucket.wait(NOW) for _ in range(1000)] == [0.0] * 1000
-    bucket.learn(200, {}, NOW)
+    bucket.learn(200, {}, now=NOW, wall=NOW)
     assert bucket.wait(NOW) == 0
 
 
 def test_what_is_left_is_used_up_and_then_the_next_count_awaited() -> None:
     bucket = Bucket()
     bucket.wait(NOW)
-    bucket.learn(200, told(2, NOW + 30), NOW)
+    bucket.learn(200, told(2, NOW + 30), now=NOW, wall=NOW)
     assert [bucket.wait(NOW) for _ in range(3)] == [0, 0, 30]
     assert bucket.wait(NOW + 30) == 0
 
 
 def test_a_new_count_lets_only_as_many_go_as_it_has_room_for() -> None:
     bucket = Bucket()
-    bucket.learn(200, told(0, NOW + 30, limit=3), NOW)
+    bucket.learn(200, told(0, NOW + 30, limit=3), now=NOW, wall=NOW)
     assert bucket.wait(NOW) == 30
     assert [bucket.wait(NOW + 30) for _ in range(4)] == [0, 0, 0, 30]
-    bucket.learn(200, told(2, NOW + 50, limit=3), NOW + 30)
+    bucket.learn(200, told(2, NOW + 50, limit=3), now=NOW + 30, wall=NOW + 30)
     assert bucket.wait(NOW + 31) == 19, "the reply tells when the count ends; the room was given away already"
 
 
 def test_replies_that_overtake_each_other_give_no_room_back() -> None:
     bucket = Bucket()
-    bucket.learn(200, told(1, NOW + 30), NOW)
-    bucket.learn(200, told(5, NOW + 30), NOW)
+    bucket.learn(200, told(1, NOW + 30), now=NOW, wall=NOW)
+    bucket.learn(200, told(5, NOW + 30), now=NOW, wall=NOW)
     assert [bucket.wait(NOW) for _ in range(2)] == [0, 30]
-    bucket.learn(200, told(5, NOW + 90), NOW + 31)
+    bucket.learn(200, told(5, NOW + 90), now=NOW + 31, wall=NOW + 31)
     assert bucket.wait(NOW + 31) == 0
+
+
+def test_a_reset_is_read_by_the_service_s_own_clock() -> None:
+    for wall in (NOW - 86_400, NOW - 40, NOW + 86_400):
+        bucket = Bucket()
+        bucket.learn(200, told(0, NOW + 30) | {"date": formatdate(NOW, usegmt=True)}, now=5.0, wall=wall)
+        assert bucket.wait(5.0) == 30
+        assert bucket.wait(35.0) == 0
 
 
 def test_a_refusal_closes_the_bucket_for_everybody() -> None:
     bucket = Bucket()
-    bucket.learn(429, {"retry-after": "12"}, NOW)
+    bucket.learn(429, {"retry-after": "12"}, now=NOW, wall=NOW)
     assert bucket.wait(NOW) == 12
-    bucket.learn(429, {"retry-after": "5"}, NOW)
+    bucket.learn(429, {"retry-after": "5"}, now=NOW, wall=NOW)
     assert bucket.wait(NOW + 2) == 10
     assert bucket.wait(NOW + 12) == 0
-    bucket.learn(429, {"retry-after": "3600"}, NOW + 12)
+    bucket.learn(429, {"retry-after": "3600"}, now=NOW + 12, wall=NOW + 12)
     assert bucket.wait(NOW + 12) == 0, "who asks for too much is the caller's to deal with"
-    bucket.learn(429, {}, NOW + 12)
+    bucket.learn(429, {}, now=NOW + 12, wall=NOW + 12)
     assert bucket.wait(NOW + 12) == 0
 
 
@@ -83,7 +93,7 @@ def test_a_limit_known_beforehand_holds_over_any_minute() -> None:
 )
 def test_headers_that_make_no_sense_are_ignored(headers: dict[str, str]) -> None:
     bucket = Bucket()
-    bucket.learn(200, headers, NOW)
+    bucket.learn(200, headers, now=NOW, wall=NOW)
     assert bucket.wait(NOW) == 0
 
 
@@ -91,7 +101,7 @@ def test_headers_that_make_no_sense_are_ignored(headers: dict[str, str]) -> None
 def test_no_reply_makes_anybody_wait_for_ever(replies: list[tuple[int, dict[str, str]]]) -> None:
     bucket = Bucket()
     for status, headers in replies:
-        bucket.learn(status, headers, NOW)
+        bucket.learn(status, headers, now=NOW, wall=NOW)
     assert 0 <= bucket.wait(NOW) <= 90
 
 
