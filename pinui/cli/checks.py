@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinui.cli.errors import UsageError
+from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.files import files_in, say_left_out
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.workspace.errors import WorkspaceError
@@ -14,6 +16,7 @@ from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Iterator
 
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
@@ -28,11 +31,13 @@ def cid(options: Namespace, console: Console) -> int:
     if options.paths.count("-") > 1:
         raise UsageError("There is only one stdin.")
     failed = 0
-    for path in options.paths:
+    for path in _paths(options, console):
         try:
-            size, cids = _cids(path, console)
-        except (OSError, PinuiError) as error:
-            console.report(error, about=path)
+            if isinstance(path, VerbError):
+                raise path
+            size, cids = _cids(path, options, console)
+        except (OSError, PinuiError, VerbError) as error:
+            console.report(error, about=str(path))
             failed += 1
             continue
         if console.as_json:
@@ -43,7 +48,15 @@ def cid(options: Namespace, console: Console) -> int:
     return 1 if failed else 0
 
 
-def _cids(path: str, console: Console) -> tuple[int, dict[str, str]]:
+def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
+    for path in options.paths:
+        if options.recursive and path != "-" and Path(path).is_dir():
+            yield from asyncio.run(files_in(path, options, console))
+        else:
+            yield path
+
+
+def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[str, str]]:
     """The size of a file, a folder or stdin, and its CIDs by the name of the profile; read once."""
     from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
@@ -51,7 +64,10 @@ def _cids(path: str, console: Console) -> tuple[int, dict[str, str]]:
     from pinui.sdk.prediction import SeenFiles
     from pinui.sdk.sources import PIECE, open_source
 
-    source = open_source(sys.stdin.buffer if path == "-" else Path(path))
+    how = {"hidden": options.hidden, "follow_links": options.follow_links}
+    source = open_source(sys.stdin.buffer if path == "-" else Path(path), **how)
+    if source.left_out is not None:
+        say_left_out(console, path, source.left_out)
     progressed = console.bars().watch(path)
     done = 0
     try:

@@ -14,6 +14,7 @@ EXAMPLES = {
     "upload": (
         "pinui upload photo.png notes/",
         "pinui upload -r notes/                each file by itself",
+        "pinui upload --hidden site/           with .well-known and the like",
         "tar c notes | pinui upload - --name notes.tar",
     ),
     "download": (

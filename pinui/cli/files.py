@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import shlex
 import sys
 import tempfile
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +17,22 @@ from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
+from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean, clean_line
 from pinui.workspace.transfers import Transfer
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator
     from typing import BinaryIO
 
     from pinui.cli.console import Console
-    from pinui.sdk.models import Verification
+    from pinui.sdk.models import LeftOut, Verification
     from pinui.workspace import Workspace
 
-__all__ = ["download", "upload"]
+__all__ = ["download", "files_in", "say_left_out", "upload"]
 
 READABLE = 16 * 1024 * 1024
-LINK = "is a link to a folder; upload what it points to by itself."
 INSTEAD = "Use -o FILE, or a pipe."
 QUEUED = 8  # enough to keep every slot of the queue busy
 
@@ -67,13 +69,16 @@ async def _upload_all(
         return _report(console, path, transfer)
 
     try:
-        for path in _paths(options, console):
+        async for path in _paths(options, console):
             if isinstance(path, VerbError):
                 console.fail(str(path))
                 failed += 1
                 continue
             source = piped if path == "-" and piped is not None else Path(path)
-            pending.append((path, workspace.transfers.upload(source, name=options.name)))
+            transfer = workspace.transfers.upload(
+                source, name=options.name, hidden=options.hidden, follow_links=options.follow_links
+            )
+            pending.append((path, transfer))
             if len(pending) >= QUEUED:
                 succeeded = await finish_one()
                 done, failed = done + succeeded, failed + (not succeeded)
@@ -95,30 +100,54 @@ def _report(console: Console, path: str, transfer: Transfer) -> bool:
         console.out_json({**transfer.entry.to_json(), "path": path})
     else:
         console.out(f"{clean_line(transfer.entry.cid)}\t{path}")
+    if transfer.left_out is not None:
+        say_left_out(console, path, transfer.left_out)
     return True
 
 
-def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
+async def _paths(options: Namespace, console: Console) -> AsyncIterator[str | VerbError]:
     """What to upload, as it was written; a folder is one thing, or with -r its files."""
     for path in options.paths:
         if path == "-":
             yield path
-        elif not os.path.lexists(path):
+        elif not await asyncio.to_thread(os.path.lexists, path):
             yield VerbError(f"{path or 'An empty name'}: there is no such file.")
-        elif options.recursive and Path(path).is_dir():
-            found = False
-            closed: list[OSError] = []
-            for folder, folders, names in os.walk(path, onerror=closed.append):
-                folders.sort()
-                links = [name for name in folders if Path(folder, name).is_symlink()]  # which are not walked into
-                found = found or bool(names or links)
-                yield from (str(Path(folder, name)) for name in sorted(names))
-                yield from (VerbError(f"{Path(folder, name)} {LINK}") for name in links)
-            yield from (VerbError(f"{error.filename}: {error.strerror}.") for error in closed)
-            if not found and not closed:
-                console.say(f"{path} holds no files.")
+        elif options.recursive and await asyncio.to_thread(os.path.isdir, path):
+            for found in await files_in(path, options, console):
+                yield found
         else:
             yield path
+
+
+async def files_in(path: str, options: Namespace, console: Console) -> list[str | VerbError]:
+    """The files of a folder, for -r; a folder in it that can't be read is a failure among them."""
+    from pinui.sdk.errors import PinuiError
+    from pinui.sdk.sources import contents_of
+
+    closed: list[OSError] = []
+    how = {"hidden": options.hidden, "follow_links": options.follow_links}
+    try:
+        contents = await contents_of(Path(path), **how, on_error=closed.append)
+    except (OSError, PinuiError) as error:
+        return [VerbError(sentence_for(error)[0])]
+    say_left_out(console, path, replace(contents.left_out, empty_folders=0))  # folders themselves don't go up
+    if not contents.files and not closed:
+        console.say(f"{path} holds no files to upload.")
+    return [
+        *(str(file.path) for file in contents.files),
+        *(VerbError(f"{error.filename}: {error.strerror}.") for error in closed),
+    ]
+
+
+def say_left_out(console: Console, path: str, left_out: LeftOut) -> None:
+    """Count on stderr the entries of a folder that don't go up."""
+    if kept_out := replace(left_out, empty_folders=0):
+        options = ((left_out.hidden, "--hidden"), (left_out.links, "--follow-links"))
+        take = " and ".join(option for number, option in options if number)
+        console.say(f"{path}: left out {kept_out}; {take} take them in.")
+    if left_out.empty_folders:
+        empty = replace(left_out, hidden=0, links=0)
+        console.say(f"{path}: left out {empty}: the service can't keep a folder without files.")
 
 
 def _spool_stdin(folder: Path, name: str | None) -> Path:

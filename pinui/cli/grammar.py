@@ -142,7 +142,7 @@ def _retrieve(verbs: _Verbs) -> None:
 def _upload(verbs: _Verbs) -> None:
     verb = verbs.add("upload", "upload files and folders, print CID and path")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder (one directory CID), or - for stdin")
-    verb.add_argument("-r", "--recursive", action="store_true", help="pin each file in a folder by itself")
+    _add_folder_options(verb, "pin each file in a folder by itself")
     verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one path)")
 
 
@@ -181,6 +181,7 @@ def _verify(verbs: _Verbs) -> None:
 def _cid(verbs: _Verbs) -> None:
     verb = verbs.add("cid", "print the CIDs that files would get, without uploading them")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder, or - for stdin")
+    _add_folder_options(verb, "take each file in a folder by itself")
 
 
 def _history(verbs: _Verbs) -> None:
@@ -261,6 +262,13 @@ def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
         return int(text)
     raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 1 to 65535")
+
+
+def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
+    """What is taken of a folder. `upload` and `cid` have the same options, so that one tells what the other does."""
+    verb.add_argument("-r", "--recursive", action="store_true", help=each)
+    verb.add_argument("--hidden", action="store_true", help="take names in a folder that begin with a dot, too")
+    verb.add_argument("--follow-links", action="store_true", help="take what links in a folder point to, too")
 
 
 def _from_zero(text: str) -> int:

@@ -19,6 +19,7 @@ from pinui.sdk.models import (
     ClientMessage,
     ClientRecord,
     ClientSettings,
+    LeftOut,
     OnVerdict,
     Peek,
     Pin,
@@ -123,22 +124,26 @@ class Client:
         file: Uploadable,
         options: StoreOptions | None = None,  # noqa: ARG002  # reserved
         *,
+        hidden: bool = False,
+        follow_links: bool = False,
         on_progress: OnProgress | None = None,
     ) -> ClientRecord[None]:
         """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
-        A folder's path pins one directory; folders in it that hold no file can't travel, and are left out. `options`
-        are reserved and have no effect. `on_progress(done, total)` hears of each piece that goes out. Raises
-        `SourceChanged` where the file changes on the way.
+        A folder's path pins one directory. Hidden names and links in the folder are left out; `hidden` takes hidden
+        names, `follow_links` takes what links point to. Folders without files can't travel. The record's `left_out`
+        counts everything that was left out. `options` are reserved and have no effect. `on_progress(done, total)`
+        hears of each piece that goes out. Raises `SourceChanged` where the file changes on the way.
         """
-        source = await look_at(file)
+        source = await look_at(file, hidden=hidden, follow_links=follow_links)
         try:
             # A simple provider may know nothing of progress.
             watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)
             pinned = await self.provider.put_file(source, **watched)
         finally:
             source.close()
-        return self._record(pinned if isinstance(pinned, Pinned) else Pinned(pinned, source.size), None)
+        pinned = pinned if isinstance(pinned, Pinned) else Pinned(pinned, source.size)
+        return self._record(pinned, None, source.left_out)
 
     @overload
     async def download(
@@ -276,10 +281,15 @@ class Client:
         pinned = await self.provider.put_json(document)
         return pinned if isinstance(pinned, Pinned) else Pinned(pinned, utf16_length(text))
 
-    def _record(self, pinned: Pinned, data: T) -> ClientRecord[T]:
+    def _record(self, pinned: Pinned, data: T, left_out: LeftOut | None = None) -> ClientRecord[T]:
         verification = pinned.verification
         record = ClientRecord(
-            cid=pinned.cid, timestamp=self._milliseconds(), data=data, size=pinned.size, verification=verification
+            cid=pinned.cid,
+            timestamp=self._milliseconds(),
+            data=data,
+            size=pinned.size,
+            verification=verification,
+            left_out=left_out,
         )
         requires_proof = isinstance(self.provider, DemandsProof) and self.provider.requires_proof
         if requires_proof and verification != "verified":

@@ -21,6 +21,7 @@ __all__ = [
     "ClientSettings",
     "Dialect",
     "FolderItem",
+    "LeftOut",
     "OnVerdict",
     "OnWait",
     "Peek",
@@ -209,6 +210,26 @@ class StoreOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """How many entries of a folder an upload left out, by the reason."""
+
+    hidden: int = 0
+    """Names that begin with a dot; a folder counts once, whatever it holds."""
+    links: int = 0
+    """Symbolic links, to files and to folders."""
+    empty_folders: int = 0
+    """Folders with no file to upload: the service can't keep them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.hidden or self.links or self.empty_folders)
+
+    def __str__(self) -> str:
+        numbers = ((self.hidden, "hidden name"), (self.links, "link"), (self.empty_folders, "empty folder"))
+        told = [f"{number:,} {what}{'s' if number > 1 else ''}" for number, what in numbers if number]
+        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRecord(Generic[T]):
     """What a write returns."""
 
@@ -222,6 +243,8 @@ class ClientRecord(Generic[T]):
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
     verification: Verification | None = field(default=None, compare=False)
     """Whether the provider's CID is the one that these bytes have; None where nobody looked."""
+    left_out: LeftOut | None = field(default=None, compare=False)
+    """What an upload of a folder left out; None for anything but a folder."""
 
     def to_json(self) -> dict[str, Any]:
         """The record under the contract's names; `data` is left out where there is none."""

@@ -13,16 +13,31 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Self, TypeVar, cast
 
 from pinui.sdk.errors import PinuiError
-from pinui.sdk.models import Blob
+from pinui.sdk.models import Blob, LeftOut
 from pinui.sdk.names import media_type_of
 
-__all__ = ["PIECE", "Part", "UploadSource", "Uploadable", "look_at", "open_source"]
+__all__ = [
+    "PIECE",
+    "FolderContents",
+    "FoundFile",
+    "OnFound",
+    "Part",
+    "UploadSource",
+    "Uploadable",
+    "contents_of",
+    "is_hidden",
+    "look_at",
+    "look_into",
+    "open_source",
+]
 
 UNNAMED = "client-file"
 PIECE = 1024 * 1024
+
+Walked = TypeVar("Walked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +60,43 @@ class UploadSource:
     size: int
     is_folder: bool = False
     close: Callable[[], None] = field(default=lambda: None)
+    left_out: LeftOut | None = None
 
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file in a folder."""
+
+    name: str
+    """Below the folder, with slashes."""
+    path: Path
+    status: os.stat_result
+
+    @property
+    def size(self) -> int:
+        return self.status.st_size
+
+
+@dataclass(frozen=True, slots=True)
+class FolderContents:
+    """The contents of a folder as an upload takes them."""
+
+    files: tuple[FoundFile, ...]
+    """By name."""
+    size: int
+    left_out: LeftOut
+
+
+OnFound = Callable[[int, int], None]
+"""Called with the number of files found so far and their bytes; an exception from it ends the walk."""
 
 Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Blob | UploadSource
 
 
-def open_source(file: Uploadable) -> UploadSource:
-    """Look at what is to be uploaded. Touches the disk: call it in a thread."""
+def open_source(
+    file: Uploadable, *, hidden: bool = False, follow_links: bool = False, on_found: OnFound | None = None
+) -> UploadSource:
+    """Look at what is to be uploaded; the options are for folders. Touches the disk: call it in a thread."""
     if isinstance(file, UploadSource):
         return file
     if isinstance(file, Blob):
@@ -60,7 +105,10 @@ def open_source(file: Uploadable) -> UploadSource:
         return _from_bytes(bytes(file), UNNAMED, "")
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)
-        return _from_folder(path) if path.is_dir() else _from_files([(path.name, path)], path.name)
+        if path.is_dir():
+            return _from_folder(path, look_into(path, hidden=hidden, follow_links=follow_links, on_found=on_found))
+        part = _from_file(FoundFile(path.name, path, path.stat()), path.name)
+        return UploadSource((part,), path.name, part.size)
     if hasattr(file, "read"):
         # Asked for nothing, a file tells what it gives; its class doesn't: temporary files wrap either kind.
         if isinstance(cast(object, file.read(0)), str):
@@ -69,10 +117,131 @@ def open_source(file: Uploadable) -> UploadSource:
     raise TypeError(f"upload takes a path, bytes, an open binary file or a Blob, not {type(file).__name__}")
 
 
-async def look_at(file: Uploadable) -> UploadSource:
+def is_hidden(name: str) -> bool:
+    """Whether a name in a folder is hidden from its owner: the rule of the workbench's browser, too."""
+    return name.startswith(".")
+
+
+def look_into(
+    folder: Path,
+    *,
+    hidden: bool = False,
+    follow_links: bool = False,
+    on_found: OnFound | None = None,
+    on_error: Callable[[OSError], None] | None = None,
+) -> FolderContents:
+    """Find the files that an upload of a folder takes, and count the entries that it leaves out.
+
+    `hidden` takes names that begin with a dot, `follow_links` what links point to. A folder that can't be read is an
+    error, or goes to `on_error`. Touches the disk: call it in a thread.
+    """
+    files: list[FoundFile] = []
+    size = left_hidden = left_links = 0
+    below: list[str] = []
+    waiting = [_Visit("", folder, frozenset())]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = sorted(os.scandir(here.path), key=lambda entry: entry.name)
+        except OSError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+            continue
+        inner: list[_Visit] = []
+        for entry in entries:
+            if on_found is not None:
+                on_found(len(files), size)
+            is_link = entry.is_symlink() or (os.name == "nt" and _is_junction(entry))
+            if is_hidden(entry.name) and not hidden:
+                left_hidden += 1
+            elif is_link and not follow_links:
+                left_links += 1
+            elif entry.is_dir():
+                inner.append(here.enter(entry, checked=follow_links))
+            else:
+                found = FoundFile(here.prefix + entry.name, Path(entry.path), entry.stat(follow_symlinks=is_link))
+                files.append(found)
+                size += found.size
+        below += [visit.prefix for visit in inner]
+        waiting += reversed(inner)
+    empty = len(below) - len(_prefixes(files))
+    files.sort(key=lambda file: file.name.split("/"))
+    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=empty)
+    return FolderContents(tuple(files), size, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A folder to look into. `above` are the folders around it, by identity: a link that leads to one is a loop."""
+
+    prefix: str
+    path: str | Path
+    above: frozenset[tuple[int, int]]
+
+    def enter(self, entry: os.DirEntry[str], *, checked: bool) -> _Visit:
+        above = self.above
+        if checked:
+            status = os.stat(self.path)  # noqa: PTH116  # a text, most of the time
+            above |= {(status.st_dev, status.st_ino)}
+            inner = os.stat(entry.path)  # noqa: PTH116
+            if (inner.st_dev, inner.st_ino) in above:
+                raise PinuiError(f"{entry.path} leads back to a folder around it, so following it has no end")
+        return _Visit(f"{self.prefix}{entry.name}/", entry.path, above)
+
+
+def _prefixes(files: Iterable[FoundFile]) -> set[str]:
+    """The folders that hold a file, however deep."""
+    found: set[str] = set()
+    for file in files:
+        end = file.name.rfind("/")
+        while end > 0 and file.name[: end + 1] not in found:
+            found.add(file.name[: end + 1])
+            end = file.name.rfind("/", 0, end)
+    return found
+
+
+def _is_junction(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is Windows' other kind of link to a folder."""
+    return getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == 0xA000_0003
+
+
+async def contents_of(
+    folder: Path,
+    *,
+    hidden: bool = False,
+    follow_links: bool = False,
+    on_found: OnFound | None = None,
+    on_error: Callable[[OSError], None] | None = None,
+) -> FolderContents:
+    """`look_into` beside the loop; cancelling it ends the walk. The callbacks are called in another thread."""
+
+    def look(go_on: OnFound) -> FolderContents:
+        return look_into(folder, hidden=hidden, follow_links=follow_links, on_found=go_on, on_error=on_error)
+
+    return await _walking(look, on_found)
+
+
+async def _walking(work: Callable[[OnFound], Walked], on_found: OnFound | None = None) -> Walked:
+    """Do some work in a thread, with a function to call on the way; cancelling it ends the work there."""
+    cancelled = threading.Event()
+
+    def go_on(files: int, size: int) -> None:
+        if cancelled.is_set():
+            raise PinuiError("The upload was cancelled")
+        if on_found is not None:
+            on_found(files, size)
+
+    try:
+        return await asyncio.to_thread(work, go_on)
+    finally:
+        cancelled.set()
+
+
+async def look_at(file: Uploadable, *, hidden: bool = False, follow_links: bool = False) -> UploadSource:
     """`open_source` beside the loop. A pipe is read by a daemon thread: a silent one keeps no program alive."""
     if isinstance(file, (UploadSource, Blob, bytes, bytearray, memoryview, str, os.PathLike)) or _is_seekable(file):
-        return await asyncio.to_thread(open_source, file)
+        return await _walking(lambda go_on: open_source(file, hidden=hidden, follow_links=follow_links, on_found=go_on))
     loop = asyncio.get_running_loop()
     found: asyncio.Future[UploadSource] = loop.create_future()
 
@@ -113,13 +282,8 @@ def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
     return UploadSource((part,), name, len(data))
 
 
-def _from_files(files: Iterable[tuple[str, Path]], name: str, *, is_folder: bool = False) -> UploadSource:
-    parts = tuple(_from_path(path, part_name) for part_name, path in files)
-    return UploadSource(parts, name, sum(part.size for part in parts), is_folder)
-
-
-def _from_path(path: Path, name: str) -> Part:
-    seen = path.stat()
+def _from_file(found: FoundFile, name: str) -> Part:
+    path, seen = found.path, found.status
     if not stat.S_ISREG(seen.st_mode):
         raise PinuiError(f"{path} is not a regular file")
     if not os.access(path, os.R_OK):
@@ -135,29 +299,16 @@ def _from_path(path: Path, name: str) -> Part:
     return Part(name, seen.st_size, media_type_of(path.name), lambda: path.open("rb"), unchanged)
 
 
-def _from_folder(folder: Path) -> UploadSource:
-    """All files below a folder, each named with the folder's own name in front: the API's form of a directory."""
+def _from_folder(folder: Path, contents: FolderContents) -> UploadSource:
+    """The files of a folder, each named with the folder's own name in front: the API's form of a directory."""
+    if not contents.files:
+        why = f" (left out: {contents.left_out})" if contents.left_out else ""
+        hint = "Hidden names and links are taken in on request." if contents.left_out else None
+        raise PinuiError(f"{folder} holds no files to upload{why}", hint=hint)
     # The root's name is no part of the CID. Servers take one with a back-slash for a path of an old Windows program.
-    root = (folder.resolve().name or "folder").replace("\\", "_")
-    files = [(f"{root}/{path.relative_to(folder).as_posix()}", path) for path in _files_below(folder)]
-    if not files:
-        raise PinuiError(f"{folder} holds no files: there is nothing to upload")
-    return _from_files(files, root, is_folder=True)
-
-
-def _files_below(folder: Path) -> list[Path]:
-    """Every file, in order. A folder that can't be read is an error: what is left out would be missed by nobody."""
-
-    def refuse(error: OSError) -> None:
-        raise error
-
-    files: list[Path] = []
-    for parent, folders, names in os.walk(folder, onerror=refuse):
-        for name in folders:
-            if (path := Path(parent, name)).is_symlink():
-                raise PinuiError(f"{path} is a link to a folder; upload what it points to by itself")
-        files += [Path(parent, name) for name in names]
-    return sorted(files)
+    name = Path(os.path.abspath(folder)).name.replace("\\", "_") or "folder"  # noqa: PTH100  # a link keeps its name
+    parts = tuple(_from_file(file, f"{name}/{file.name}") for file in contents.files)
+    return UploadSource(parts, name, contents.size, is_folder=True, left_out=contents.left_out)
 
 
 def _from_open_file(file: BinaryIO) -> UploadSource:

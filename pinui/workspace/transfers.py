@@ -13,7 +13,7 @@ from pinui.workspace.sentences import sentence_for
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pinui.sdk.models import OnVerdict, Verification
+    from pinui.sdk.models import LeftOut, OnVerdict, Verification
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
 
@@ -43,7 +43,15 @@ class Operations(Protocol):
     def service(self) -> Service: ...
 
     async def upload(
-        self, source: Path, *, name: str | None = None, on_progress: Progress | None = None, at: Service | None = None
+        self,
+        source: Path,
+        *,
+        name: str | None = None,
+        hidden: bool = False,
+        follow_links: bool = False,
+        on_progress: Progress | None = None,
+        on_left_out: Callable[[LeftOut], None] | None = None,
+        at: Service | None = None,
     ) -> Entry: ...
 
     async def download(
@@ -112,6 +120,8 @@ class Transfer:
     """The row of the history that an upload made."""
     verification: str | None = None
     """Whether what was downloaded is what its CID names."""
+    left_out: LeftOut | None = None
+    """What the upload of a folder left out."""
     started: float | None = None
     ended: float | None = None
     profile: str | None = None
@@ -141,13 +151,26 @@ class Transfers:
         """How many are not over yet."""
         return sum(not transfer.has_ended for transfer in self.all)
 
-    def upload(self, path: Path, *, name: str | None = None) -> Transfer:
-        """Queue a file or folder."""
+    def upload(
+        self, path: Path, *, name: str | None = None, hidden: bool = False, follow_links: bool = False
+    ) -> Transfer:
+        """Queue a file or folder; of a folder, hidden names and links only where they are asked for."""
         transfer = self._new("upload", name or path.name or str(path))
         transfer.path = path
 
         async def work(service: Service, progress: Progress) -> None:
-            entry = await self._operations.upload(path, name=name, on_progress=progress, at=service)
+            def note(left_out: LeftOut) -> None:
+                transfer.left_out = left_out
+
+            entry = await self._operations.upload(
+                path,
+                name=name,
+                hidden=hidden,
+                follow_links=follow_links,
+                on_progress=progress,
+                on_left_out=note,
+                at=service,
+            )
             transfer.cid, transfer.entry, transfer.verification = entry.cid, entry, entry.verification
 
         return self._start(transfer, work)

@@ -19,11 +19,12 @@ from pinui.workspace.session import ANSWERED, Session
 from pinui.workspace.transfers import Transfers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord, OnVerdict, Peek, Verification
+    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Verification
     from pinui.workspace.rows import Direction, Kind
     from pinui.workspace.service import Service
     from pinui.workspace.transfers import Progress
@@ -85,15 +86,21 @@ class Workspace(Session):
         source: Path | BinaryIO | bytes,
         *,
         name: str | None = None,
+        hidden: bool = False,
+        follow_links: bool = False,
         on_progress: Progress | None = None,
+        on_left_out: Callable[[LeftOut], None] | None = None,
         at: Service | None = None,
     ) -> Entry:
-        """Upload a file, or a folder as one directory."""
+        """Upload a file, or a folder as one directory; `on_left_out` hears what the folder's upload left out."""
         with (at or self.service).held() as service:
             if isinstance(source, Path):
                 name = name or _own_name(source)
             client = await self._ready_to_write(service)
-            record = await self._call(service, client.upload(source, on_progress=on_progress))
+            work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
+            record = await self._call(service, work)
+            if on_left_out is not None and record.left_out is not None:
+                on_left_out(record.left_out)
             return await self._record(service, record, "file", name=name)
 
     async def download(

@@ -62,18 +62,95 @@ def test_a_name_is_for_one_file(call: Run, here: Path) -> None:
     assert json.loads(call("upload", "two", "--name", "both", "--json").line)["name"] == "both"
 
 
-def test_a_link_to_a_folder_is_not_passed_over(call: Run, here: Path) -> None:
+@pytest.fixture
+def home(here: Path) -> Path:
+    """A folder with one file to see, and some that its owner doesn't mean to publish."""
     (here / "elsewhere").mkdir()
-    (here / "notes").mkdir()
-    (here / "notes" / "link").symlink_to("../elsewhere")
-    sentence = "pinui: notes/link is a link to a folder; upload what it points to by itself.\n"
-    for options in (["-r"], []):
-        ran = call("upload", *options, "notes")
-        assert (ran.code, ran.out, ran.err) == (1, "", sentence)
-    (here / "notes" / "a").write_text("a")
-    ran = call("upload", "-r", "notes")
-    assert (ran.code, ran.err) == (1, f"{sentence}pinui: 1 of 2 could not be uploaded.\n")
-    assert ran.out.endswith("\tnotes/a\n")
+    (here / "elsewhere" / "b").write_text("b")
+    home = here / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id_rsa").write_text("private")
+    (home / "empty").mkdir()
+    (home / "a").write_text("a")
+    (home / "passwd").symlink_to("/etc/passwd")
+    (home / "linked").symlink_to("../elsewhere")
+    return home
+
+
+LEFT_OUT = """\
+home: left out 1 hidden name and 2 links; --hidden and --follow-links take them in.
+home: left out 1 empty folder: the service can't keep a folder without files.
+"""
+
+
+def test_hidden_names_links_and_empty_folders_are_left_out_and_counted(call: Run, here: Path, home: Path) -> None:
+    up = call("upload", "home")
+    assert (up.code, up.err) == (0, LEFT_OUT)
+    assert call("download", up.line.split("\t")[0], "-o", "copy").code == 0
+    assert [path.name for path in (here / "copy").iterdir()] == ["a"]
+    told = call("cid", "home")
+    assert (told.out.splitlines()[0].split("\t")[0], told.err) == (up.line.split("\t")[0], LEFT_OUT)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--hidden"], {"a", ".ssh"}),
+        (["--follow-links"], {"a", "passwd", "linked"}),
+        (["--hidden", "--follow-links"], {"a", ".ssh", "passwd", "linked"}),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_they_go_up_when_asked_for(call: Run, here: Path, options: list[str], names: set[str]) -> None:
+    up = call("upload", *options, "home")
+    call("download", up.line.split("\t")[0], "-o", "copy")
+    assert {path.name for path in (here / "copy").iterdir()} == names
+    assert not any(path.is_symlink() for path in (here / "copy").rglob("*"))
+    assert call("cid", *options, "home").out.splitlines()[0].split("\t")[0] == up.line.split("\t")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "left_out"),
+    [
+        ([], ["a"], "home: left out 1 hidden name and 2 links; --hidden and --follow-links take them in.\n"),
+        (["--hidden"], [".ssh/id_rsa", "a"], "home: left out 2 links; --follow-links take them in.\n"),
+        (["--hidden", "--follow-links"], [".ssh/id_rsa", "a", "linked/b", "passwd"], ""),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_each_file_by_itself_leaves_them_out_too(
+    call: Run, options: list[str], names: list[str], left_out: str
+) -> None:
+    for verb in ("upload", "cid"):
+        ran = call(verb, "-r", *options, "home")
+        assert (ran.code, ran.err) == (0, left_out)
+        paths = dict.fromkeys(line.split("\t")[1] for line in ran.out.splitlines())
+        assert list(paths) == [f"home/{name}" for name in names]
+
+
+def test_a_hidden_name_or_a_link_on_the_command_line_is_taken(call: Run, home: Path) -> None:
+    (home / ".env").write_text("KEY=1")
+    ran = call("upload", "home/.ssh", "home/linked", "home/.env", "home/passwd")
+    assert (ran.code, ran.err) == (0, "")
+    assert len(ran.out.splitlines()) == 4
+    assert call("upload", "-r", "home/.ssh", "home/linked").out.count("\n") == 2
+
+
+def test_a_folder_without_anything_to_upload_says_what_it_holds(call: Run, here: Path) -> None:
+    (here / "quiet" / ".git").mkdir(parents=True)
+    ran = call("upload", "quiet")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("pinui: quiet holds no files to upload (left out: 1 hidden name).\n")
+    assert call("upload", "-r", "quiet").err.endswith("quiet holds no files to upload.\n")
+
+
+def test_links_that_go_round_are_told(call: Run, home: Path) -> None:
+    (home / "round").symlink_to(".")
+    for options in ([], ["-r"]):
+        for verb in ("upload", "cid"):
+            ran = call(verb, *options, "--follow-links", "home")
+            assert (ran.code, ran.out) == (1, "")
+            assert "home/round leads back to a folder around it" in ran.err
 
 
 def test_a_folder_that_may_not_be_read_is_not_passed_over(

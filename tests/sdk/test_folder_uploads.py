@@ -1,0 +1,168 @@
+"""An upload of a folder takes what its owner sees: no hidden names and no links unless they are asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinui import Client, LeftOut, PinProvider, PinuiError
+from pinui.ipfs.importer import KUBO_V0
+from pinui.node import Node
+from pinui.sdk import sources
+from pinui.sdk.sources import look_into
+from tests.sdk.gateways import folder_of
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    async with Node(tmp_path / "node") as node:
+        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        async with await Client.init(**settings) as client:
+            yield client
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a file, a secret, links out of it and folders without files."""
+    (tmp_path / "secret").write_text("root:x:0:0")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b").write_text("b")
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id_rsa").write_text("private")
+    (home / "sub" / "empty" / "deeper").mkdir(parents=True)
+    (home / "sub" / "a").write_text("a")
+    (home / "sub" / ".env").write_text("KEY=1")
+    (home / "passwd").symlink_to(tmp_path / "secret")
+    (home / "sub" / "linked").symlink_to(tmp_path / "elsewhere")
+    return home
+
+
+EMPTY = 2
+A, HIDDEN = {"sub/a": b"a"}, {".ssh/id_rsa": b"private", "sub/.env": b"KEY=1"}
+LINKED = {"passwd": b"root:x:0:0", "sub/linked/b": b"b"}
+
+
+@pytest.mark.parametrize(
+    ("hidden", "follow_links", "files", "left_out"),
+    [
+        (False, False, A, LeftOut(hidden=2, links=2, empty_folders=EMPTY)),
+        (True, False, A | HIDDEN, LeftOut(links=2, empty_folders=EMPTY)),
+        (False, True, A | LINKED, LeftOut(hidden=2, empty_folders=EMPTY)),
+        (True, True, A | HIDDEN | LINKED, LeftOut(empty_folders=EMPTY)),
+    ],
+)
+async def test_hidden_names_and_links_go_up_only_when_asked_for(
+    client: Client, home: Path, hidden: bool, follow_links: bool, files: dict[str, bytes], left_out: LeftOut
+) -> None:
+    record = await client.upload(home, hidden=hidden, follow_links=follow_links)
+    assert record.cid == folder_of(files, KUBO_V0).cid
+    assert record.verification == "verified"
+    assert record.left_out == left_out
+    assert record.size == sum(map(len, files.values()))
+    contents = look_into(home, hidden=hidden, follow_links=follow_links)
+    assert {file.name: file.size for file in contents.files} == {name: len(data) for name, data in files.items()}
+    assert (contents.size, contents.left_out) == (record.size, left_out)
+
+
+async def test_a_provider_by_itself_leaves_them_out_too(client: Client, home: Path) -> None:
+    assert isinstance(client.provider, PinProvider)
+    assert (await client.provider.put_file(home)).cid == folder_of(A, KUBO_V0).cid
+
+
+async def test_a_hidden_name_or_a_link_that_is_given_itself_is_taken(client: Client, home: Path) -> None:
+    record = await client.upload(home / ".ssh")
+    assert record.cid == folder_of({"id_rsa": b"private"}, KUBO_V0).cid
+    assert record.left_out == LeftOut()
+    assert (await client.upload(home / "sub" / "linked")).cid == folder_of({"b": b"b"}, KUBO_V0).cid
+    assert (await client.upload(home / "passwd")).size == 10
+    assert (await client.upload(home / "sub" / ".env")).size == 5
+
+
+async def test_a_folder_of_which_nothing_is_left_is_an_error_that_says_why(client: Client, home: Path) -> None:
+    (home / "sub" / "a").unlink()
+    with pytest.raises(
+        PinuiError, match=r"no files to upload \(left out: 2 hidden names, 2 links and 3 empty folders\)"
+    ):
+        await client.upload(home)
+    with pytest.raises(PinuiError, match=r"holds no files to upload$"):
+        await client.upload(home / "sub" / "empty" / "deeper")
+
+
+@pytest.mark.parametrize("target", [".", "..", "../../home", "/", "loop"])
+async def test_links_that_go_round_have_an_end(client: Client, home: Path, target: str) -> None:
+    (home / "sub" / "loop").symlink_to(target if target != "/" else home)
+    assert (await client.upload(home)).cid == folder_of(A, KUBO_V0).cid
+    with pytest.raises((PinuiError, OSError), match="loop"):
+        await client.upload(home, follow_links=True)
+
+
+async def test_a_loop_through_another_folder_has_an_end(client: Client, home: Path) -> None:
+    (home.parent / "elsewhere" / "back").symlink_to(home.parent)
+    with pytest.raises(PinuiError, match="back"):
+        await client.upload(home, follow_links=True)
+
+
+async def test_one_folder_that_two_links_lead_to_is_no_loop(client: Client, home: Path) -> None:
+    (home / "again").symlink_to(home.parent / "elsewhere")
+    record = await client.upload(home, follow_links=True)
+    assert record.cid == folder_of(A | LINKED | {"again/b": b"b"}, KUBO_V0).cid
+
+
+async def test_a_link_to_nothing_is_left_out_or_told(client: Client, home: Path) -> None:
+    (home / "dead").symlink_to("nowhere")
+    assert (await client.upload(home)).left_out == LeftOut(hidden=2, links=3, empty_folders=EMPTY)
+    with pytest.raises(FileNotFoundError, match="dead"):
+        await client.upload(home, follow_links=True)
+
+
+async def test_a_file_that_a_link_takes_the_place_of_is_not_followed(
+    client: Client, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = sources.look_into
+
+    def swapped(folder: Path, **how: Any) -> object:
+        contents = look(folder, **how)
+        (home / "sub" / "a").unlink()
+        (home / "sub" / "a").symlink_to(home.parent / "secret")
+        return contents
+
+    monkeypatch.setattr(sources, "look_into", swapped)
+    with pytest.raises(PinuiError, match="changed"):
+        await client.upload(home)
+
+
+async def test_looking_into_a_folder_ends_when_the_upload_is_cancelled(
+    client: Client, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    scanned: list[Path] = []
+    scan, look = os.scandir, sources.look_into
+
+    def slow(path: Path) -> object:
+        scanned.append(path)
+        looked.set()
+        go_on.wait()
+        return scan(path)
+
+    def watched(*arguments: Any, **how: Any) -> object:
+        try:
+            return look(*arguments, **how)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(os, "scandir", slow)
+    monkeypatch.setattr(sources, "look_into", watched)
+    task = asyncio.create_task(client.upload(home))
+    await asyncio.to_thread(looked.wait)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    go_on.set()
+    await asyncio.to_thread(ended.wait)
+    assert scanned == [home]
