@@ -72,7 +72,7 @@ class Head:
     def length(self) -> int | None:
         """The size of the body that follows, where it is told."""
         text = self.headers.get("content-length", "")
-        return int(text) if text.isascii() and text.isdigit() else None
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
     @property
     def media_type(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from pinui.sdk.models import Pin, PinStatus
-from pinui.sdk.wire import answer_object, not_understood, one_word
+from pinui.sdk.wire import answer_object, not_understood, one_word, whole_number
 
 __all__ = ["PAGE", "PinPages", "read_job", "read_page"]
 
@@ -16,6 +16,8 @@ PAGE = 1000
 OVERLAP = 100
 MOST_REPEATS = 20
 """Pages in a row without a new pin, after which a server must be one that ignores offsets."""
+LAST_MOMENT = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds: no calendar of ours goes further."""
 
 
 class PinPages:
@@ -107,7 +109,7 @@ def _read_row(row: object) -> Pin | None:
     return Pin(
         cid=cid,
         name=_text(named.get("name")),
-        size=_size(fields.get("size")),
+        size=whole_number(fields.get("size")),
         created=_moment(fields.get("date_pinned")),
         id=_text(fields.get("id")),
     )
@@ -139,16 +141,11 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _size(value: object) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
-
-
 def _moment(value: object) -> int | None:
-    """Milliseconds of an ISO date."""
+    """Milliseconds of an ISO date; None for one that no pin can have."""
     try:
-        seen = datetime.fromisoformat(value) if isinstance(value, str) else None
-        return None if seen is None else int((seen if seen.tzinfo else seen.replace(tzinfo=UTC)).timestamp() * 1000)
+        seen = datetime.fromisoformat(value if isinstance(value, str) else "")
+        milliseconds = int((seen if seen.tzinfo else seen.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
+    return milliseconds if 0 <= milliseconds <= LAST_MOMENT else None

@@ -24,6 +24,7 @@ __all__ = [
     "read_authentication",
     "read_pinned_cid",
     "read_totals",
+    "whole_number",
 ]
 
 # A proxy's page can be long; a sentence that someone wrote for a person is not.
@@ -34,6 +35,7 @@ NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd]")
 GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
 # Not every CID that parses: people's mocks answer QmTest. But one word, which can't steer a terminal or end a line.
 WORD = re.compile(r"[A-Za-z0-9]{1,512}")
+DIGITS = re.compile(r"[0-9]{1,18}")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
 
 
@@ -73,12 +75,21 @@ def read_authentication(status: int, body: bytes) -> bool:
 
 
 def read_totals(status: int, body: bytes) -> Totals:
-    """What `userPinnedDataTotal` answered. The hosted service writes sizes as text or numbers."""
+    """What `userPinnedDataTotal` answered."""
     answer = answer_object(body)
-    try:
-        return Totals(int(answer["pin_count"]), int(answer["pin_size_total"]))
-    except (KeyError, TypeError, ValueError):
-        raise not_understood(status, "it carries no totals") from None
+    pins, size = whole_number(answer.get("pin_count")), whole_number(answer.get("pin_size_total"))
+    if pins is None or size is None:
+        raise not_understood(status, "it carries no totals")
+    return Totals(pins, size)
+
+
+def whole_number(value: object) -> int | None:
+    """A count or a size, which services write as a number or as text; None for anything that is none."""
+    if isinstance(value, str) and DIGITS.fullmatch(value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
 def is_not_pinned(error: ProviderError) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 MINUTE, HOUR, DAY, WEEK = 60, 3600, 86_400, 604_800
+LAST_MOMENT = 253_402_214_400_000  # the last day of the year 9999
 
 
 def fit(text: str, width: int) -> str:
@@ -123,9 +124,18 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
+def _seconds(milliseconds: int) -> float:
+    """A time in seconds, within what calendars know in every time zone: others write these numbers."""
+    return min(max(milliseconds, 0), LAST_MOMENT) / 1000
+
+
+def _local(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(_seconds(milliseconds))
+
+
 def age(then_ms: int, now: float) -> str:
     """How long ago, in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
-    seconds = now - then_ms / 1000
+    seconds = now - _seconds(then_ms)
     if seconds < MINUTE:
         return "now"
     if seconds < HOUR:
@@ -134,7 +144,7 @@ def age(then_ms: int, now: float) -> str:
         return f"{int(seconds // HOUR)} h"
     if seconds < WEEK:
         return f"{int(seconds // DAY)} d"
-    then = datetime.fromtimestamp(then_ms / 1000)
+    then = _local(then_ms)
     if then.year == datetime.fromtimestamp(now).year:
         return f"{then.day} {MONTHS[then.month - 1]}"
     return str(then.year)
@@ -142,7 +152,7 @@ def age(then_ms: int, now: float) -> str:
 
 def ago(then_ms: int, now: float) -> str:
     """`just now`, `2 min ago`, `on 12 Oct`."""
-    seconds = now - then_ms / 1000
+    seconds = now - _seconds(then_ms)
     if seconds < MINUTE:
         return "just now"
     return f"{age(then_ms, now)} ago" if seconds < WEEK else f"on {day(then_ms, now)}"
@@ -151,19 +161,19 @@ def ago(then_ms: int, now: float) -> str:
 def when(then_ms: int, now: float) -> str:
     """`2 min ago · today 21:41`, and `28 Sep 18:02` where both would say the day."""
     exact = moment(then_ms, now)
-    return f"{ago(then_ms, now)} · {exact}" if now - then_ms / 1000 < WEEK else exact
+    return f"{ago(then_ms, now)} · {exact}" if now - _seconds(then_ms) < WEEK else exact
 
 
 def day(then_ms: int, now: float) -> str:
     """`14 Nov`, with the year when it is another one."""
-    then = datetime.fromtimestamp(then_ms / 1000)
+    then = _local(then_ms)
     year = "" if then.year == datetime.fromtimestamp(now).year else f" {then.year}"
     return f"{then.day} {MONTHS[then.month - 1]}{year}"
 
 
 def moment(then_ms: int, now: float) -> str:
     """`today 21:41`, `28 Sep 18:02`."""
-    then, today = datetime.fromtimestamp(then_ms / 1000), datetime.fromtimestamp(now)
+    then, today = _local(then_ms), datetime.fromtimestamp(now)
     date = "today" if then.date() == today.date() else day(then_ms, now)
     return f"{date} {then.hour:02}:{then.minute:02}"
 

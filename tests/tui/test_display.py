@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 import rich.cells
@@ -12,7 +14,21 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pinui.tui import json_text
-from pinui.tui.display import age, ago, duration, fit, moment, plural, right, short_cid, short_path, size, when, wrapped
+from pinui.tui.display import (
+    age,
+    ago,
+    day,
+    duration,
+    fit,
+    moment,
+    plural,
+    right,
+    short_cid,
+    short_path,
+    size,
+    when,
+    wrapped,
+)
 from pinui.tui.json_text import beginning, in_short_lines, json_spans, pretty, safe_for_editor
 from pinui.workspace.text import clean_line
 
@@ -54,6 +70,20 @@ def test_sizes_have_two_or_three_digits(number: float, words: str) -> None:
 def test_ages_are_short(time: dict[str, float], short: str, long: str) -> None:
     assert age(before(**time), NOW.timestamp()) == short
     assert ago(before(**time), NOW.timestamp()) == long
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize(
+    "then",
+    [253_402_300_799_999, -62_135_596_800_000, 10**18, -(10**18), 10**400, -(10**400), 0],
+    ids=lambda number: f"{Decimal(number):.1e}",
+)
+def test_any_time_has_a_day(then: int, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    for words in (age, ago, when, moment, day):
+        assert words(then, NOW.timestamp())
+    assert day(10**18, NOW.timestamp()).endswith("Dec 9999")
 
 
 def test_moments_name_the_day() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -16,8 +18,11 @@ from pinui.sdk.secret import Secret
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
 from pinui.tui.preview import show_bytes
+from pinui.tui.screens.connection_words import token_words
 from pinui.tui.screens.wizard_words import advice, own_words, token_verdict
 from pinui.tui.widgets.json_tree import first_folds
+from pinui.workspace import Credential
+from pinui.workspace.credentials import expiry
 from tests.tui import scene
 from tests.tui.pilots import paste, shows, told, until, workbench
 
@@ -71,6 +76,20 @@ def test_tokens_are_judged_and_never_refused() -> None:
     ended = "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE1MDAwMDAwMDB9.x"
     assert "ended on 2017" in token_verdict(Secret(ended), now)[0]
     assert token_verdict(Secret("eyJhbGciOiJIUzI1NiJ9.e30.x"), now)[0] == "✓ 26 characters, looks like a JWT"
+
+
+ENDS = ["253402300799", "253402300800", "1e999", "-1e999", "1e308", "-62135596800", "1" + "0" * 5000, "NaN", '"soon"']
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("ends", ENDS, ids=lambda ends: ends[:15])
+def test_a_token_may_say_anything_about_its_end(ends: str, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    claims = base64.urlsafe_b64encode(f'{{"exp":{ends}}}'.encode()).decode().rstrip("=")
+    secret = Secret(f"eyJhbGciOiJIUzI1NiJ9.{claims}.c2ln")
+    assert token_verdict(secret, scene.clock())[0]
+    assert token_words(Credential(secret, "keyring", None, expiry(secret)), scene.clock())
 
 
 @given(st.binary(max_size=3000), st.booleans(), st.integers(20, 120))
