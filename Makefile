@@ -12,6 +12,9 @@ PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,
 # they wait a lot, so three of them share two cores.
 MEASURED := tests/unit tests/sdk tests/contract tests/node
 
+# Some machines forbid it, and then every process that a test starts compiles all of Textual again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-slow lint format kubo bench faults screenshots lock clean
 
@@ -27,7 +30,7 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION) || echo 'no uv: going on with pip'
 	@if $(BIN)/uv --version >/dev/null 2>&1 && \
-	    $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; then :; \
+	    $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock; then :; \
 	  else $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; fi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
