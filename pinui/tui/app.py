@@ -20,7 +20,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.modes import MODES
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.remembering import remember
-from pinui.tui.themes import DARK, LIGHT, own_variables
+from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, with_own_variables
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.under_way import UnderWay
 from pinui.workspace.text import clean_line
@@ -92,8 +92,8 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
 
     async def on_load(self) -> None:
         """Read the settings (one small file) before the first frame: it decides theme and welcome."""
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
+        for theme in (DARK_16, LIGHT_16) if self._has_16_colours else (DARK, LIGHT):
+            self.register_theme(theme)
         from pinui.workspace import Workspace
 
         self.workspace = await Workspace.open(profile=self._profile, home=self._home)
@@ -145,12 +145,16 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
 
         return [WithoutColours(Color.parse(self.theme_variables["background"]))]
 
+    @property
+    def _has_16_colours(self) -> bool:
+        return self.console.color_system in ("standard", "windows")
+
     def get_css_variables(self) -> dict[str, str]:
-        """Our greys, for every theme."""
-        variables = super().get_css_variables()
-        variables = {**own_variables(self.current_theme, variables), **variables}
-        self.theme_variables = variables
-        return variables
+        """Our own variables, for every theme."""
+        theme = self.current_theme
+        self.set_class(self._has_16_colours or theme.ansi, "-few-colours", update=False)
+        self.theme_variables = with_own_variables(theme, super().get_css_variables())
+        return self.theme_variables
 
     def _remember_theme(self, _theme: object) -> None:
         if self.theme != self._chosen_theme:  # the signal tells of the first one, too, which nobody has chosen

@@ -149,6 +149,6 @@ def _hex(data: bytes, truncated: bool, width: int) -> Shown:
         row = data[start : start + columns]
         digits = " ".join(f"{byte:02x}" for byte in row)
         letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in row)
-        lines.append([(f"{start:06x}  ", "faint"), (digits.ljust(columns * 3), "second"), (" " + letters, "muted")])
+        lines.append([(f"{start:06x}  ", "muted"), (digits.ljust(columns * 3), "second"), (" " + letters, "muted")])
     widest = max(cell_len("".join(text for text, _ in line)) for line in lines if isinstance(line, list))
     return Shown(lines, widest, "bytes", truncated or len(data) > 65_536)

@@ -1,11 +1,15 @@
-"""The two themes of pinui, and the greys that it asks of every other theme."""
+"""The two themes of pinui, and the colours that it asks of every other theme.
+
+Text has a contrast of at least 4.5 to 1 on every ground that it can be on, the cursor's row too: with all colours, with
+256, for which each colour is rounded, and with 16.
+"""
 
 from __future__ import annotations
 
 from textual.color import Color
 from textual.theme import Theme
 
-__all__ = ["DARK", "LIGHT", "own_variables"]
+__all__ = ["DARK", "DARK_16", "LIGHT", "LIGHT_16", "with_own_variables"]
 
 DARK = Theme(
     name="pinui",
@@ -22,61 +26,138 @@ DARK = Theme(
     dark=True,
     variables={
         "line": "#2b3743",
-        "row": "#22313d",
+        "row": "#272e34",
         "strong": "#e8eef4",
         "second": "#a9b6c2",
-        "muted": "#7d8b99",
-        "faint": "#46535f",
+        "muted": "#8997a5",
         "string": "#9bd6a3",
         "on-primary": "#10151b",
         "input-cursor-background": "#5ec4cf",
         "input-cursor-foreground": "#10151b",
-        "input-selection-background": "#2f4b57",
+        "input-selection-background": "#272e34",
     },
 )
 
 LIGHT = Theme(
     name="pinui-light",
-    primary="#0b7285",
+    primary="#0a7082",
     secondary="#5f45c9",
-    accent="#a35a00",
-    warning="#a35a00",
-    success="#1f7a36",
-    error="#c0303a",
+    accent="#9a5500",
+    warning="#9a5500",
+    success="#1f7038",
+    error="#bb2c37",
     foreground="#24303b",
     background="#f8fafb",
     surface="#eff3f6",
-    panel="#e4eaef",
+    panel="#e4edf1",
     dark=False,
     variables={
         "line": "#c3ced7",
-        "row": "#d8e7ec",
+        "row": "#d9eef2",
         "strong": "#0f1820",
         "second": "#445360",
-        "muted": "#5f6e7b",
-        "faint": "#9aa8b4",
+        "muted": "#5a6876",
         "string": "#1f6b3a",
         "on-primary": "#ffffff",
-        "input-cursor-background": "#0b7285",
+        "input-cursor-background": "#0a7082",
         "input-cursor-foreground": "#ffffff",
-        "input-selection-background": "#bfe0e6",
+        "input-selection-background": "#cdeef4",
     },
 )
 
+# Terminals of 16 colours have colours of their own. These are the ones that can be read in most of them, written as the
+# numbers that are rounded to them; what differs by colour elsewhere differs by a sign or a word, too.
+DARK_16 = Theme(
+    name=DARK.name,
+    primary="#55ffff",
+    secondary="#ff55ff",
+    accent="#ffff55",
+    warning="#ffff55",
+    success="#55ff55",
+    error="#ff5555",
+    foreground="#aaaaaa",
+    background="#000000",
+    surface="#000000",
+    panel="#000000",
+    dark=True,
+    variables={
+        "line": "#555555",
+        "row": "#000000",
+        "strong": "#ffffff",
+        "second": "#aaaaaa",
+        "muted": "#aaaaaa",
+        "string": "#55ff55",
+        "on-primary": "#000000",
+        "input-cursor-background": "#55ffff",
+        "input-cursor-foreground": "#000000",
+        "input-selection-background": "#0000aa",
+    },
+)
 
-def own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str]:
-    """What our style sheets need beyond Textual's variables, mixed from the theme's own two ends."""
-    if theme.ansi or variables["background"].startswith("ansi"):
-        return {
-            "line": "ansi_bright_black",
-            "row": "ansi_black" if theme.dark else "ansi_white",
-            "strong": "ansi_default",
-            "second": "ansi_default",
-            "muted": "ansi_bright_black",
-            "faint": "ansi_bright_black",
-            "string": "ansi_green",
-            "on-primary": "ansi_black",
-        }
+LIGHT_16 = Theme(
+    name=LIGHT.name,
+    primary="#0000aa",
+    secondary="#aa00aa",
+    accent="#aa00aa",
+    warning="#aa00aa",
+    success="#0000aa",
+    error="#aa0000",
+    foreground="#000000",
+    background="#ffffff",
+    surface="#ffffff",
+    panel="#ffffff",
+    dark=False,
+    variables={
+        "line": "#aaaaaa",
+        "row": "#ffffff",
+        "strong": "#000000",
+        "second": "#000000",
+        "muted": "#000000",
+        "string": "#000000",
+        "on-primary": "#ffffff",
+        "input-cursor-background": "#0000aa",
+        "input-cursor-foreground": "#ffffff",
+        "input-selection-background": "#55ffff",
+    },
+)
+
+# The same for themes that leave the ground to the terminal.
+ANSI = {
+    "line": "ansi_bright_black",
+    "row": "ansi_default",
+    "strong": "ansi_default",
+    "second": "ansi_default",
+    "muted": "ansi_default",
+    "string": "ansi_default",
+    "input-cursor-background": "ansi_default",
+    "input-cursor-foreground": "ansi_default",
+    "input-cursor-text-style": "reverse",
+}
+ANSI_DARK = {
+    **ANSI,
+    "primary": "ansi_cyan",
+    "secondary": "ansi_bright_magenta",
+    "warning": "ansi_yellow",
+    "success": "ansi_green",
+    "error": "ansi_bright_red",
+    "string": "ansi_green",
+    "on-primary": "ansi_black",
+}
+ANSI_LIGHT = {
+    **ANSI,
+    "primary": "ansi_blue",
+    "secondary": "ansi_magenta",
+    "warning": "ansi_magenta",
+    "success": "ansi_blue",
+    "error": "ansi_red",
+    "on-primary": "ansi_bright_white",
+}
+
+
+def with_own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str]:
+    """A theme's variables and those that our style sheets need beyond them, mixed from the theme's own two ends."""
+    if theme.ansi:
+        return {**variables, **(ANSI_DARK if theme.dark else ANSI_LIGHT)}
     background, foreground = Color.parse(variables["background"]), Color.parse(variables["foreground"])
     primary = Color.parse(variables["primary"])
 
@@ -85,11 +166,11 @@ def own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str]:
 
     return {
         "line": mixed(0.16),
-        "row": background.blend(primary, 0.22).hex6,
+        "row": background.blend(primary, 0.16).hex6,
         "strong": foreground.hex6,
         "second": mixed(0.78),
-        "muted": mixed(0.58),
-        "faint": mixed(0.32),
+        "muted": mixed(0.68),
         "string": Color.parse(variables["success"]).blend(foreground, 0.3).hex6,
         "on-primary": primary.get_contrast_text(1.0).hex6,
+        **variables,
     }

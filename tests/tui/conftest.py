@@ -27,7 +27,8 @@ def own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TZ", "UTC")
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "COLORTERM", "TEXTUAL_ANIMATIONS"):
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "NO_COLOR", "TEXTUAL_ANIMATIONS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(home)
     time.tzset()

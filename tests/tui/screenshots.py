@@ -30,7 +30,7 @@ async def draw(name: str) -> str:
 
 def main() -> None:
     """Draw all of them."""
-    os.environ["TZ"] = "UTC"
+    os.environ.update(TZ="UTC", COLORTERM="truecolor")
     time.tzset()
     for variable in [name for name in os.environ if name.startswith("PINUI_")]:
         del os.environ[variable]

@@ -68,9 +68,10 @@ def steps_line(step: int, *, narrow: bool) -> Content:
     parts: list[tuple[str, str]] = []
     for index, name in enumerate(STEPS):
         if index:
-            parts.append((stroke, "$success" if index <= step else "$faint"))
-        style = "$success" if index < step else "bold $primary" if index == step else "$faint"
-        parts.append((f"{'●' if index <= step else '○'} {name}", style))
+            parts.append((stroke, "$success" if index <= step else "$muted"))
+        ahead = ("○", "$muted") if index > step else ("●", "bold $primary")
+        sign, style = ("✓", "$success") if index < step else ahead
+        parts.append((f"{sign} {name}", style))
     return Content.assemble(*parts)
 
 

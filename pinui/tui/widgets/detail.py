@@ -126,7 +126,7 @@ class Detail(LineView):
             if self.shown.cut:
                 lines.append([("cut here: p reads all of it in the pager, d saves it", "warning")])
         else:
-            lines.append([("loading …", "faint")])
+            lines.append([("loading …", "muted")])
         self.show_lines(lines, widest=widest, keep=keep)
 
     def _facts(self, entry: Entry, width: int) -> Lines:

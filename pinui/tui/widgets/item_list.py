@@ -79,7 +79,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return 1
 
     def cursor_lines(self, index: int) -> int:
-        """How many of them are drawn as the cursor."""
+        """How many of them are lit while the cursor is there. A pane without the focus shows its bar alone."""
         return self.item_lines(index)
 
     def in_sight(self, first: int, last: int) -> None:
@@ -153,12 +153,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         if index >= self.item_count:
             return self.draw((), width)
         here = index == self.cursor and line < self.cursor_lines(index)
-        return self.draw(self.item_line(index, line, width), width, "row" if here and self.shows_cursor else "")
-
-    @property
-    def shows_cursor(self) -> bool:
-        """Lists that steer another pane show where they stand without the focus too."""
-        return True
+        return self.draw(self.item_line(index, line, width), width, "row" if here and self.has_focus else "")
 
     def action_cursor_up(self) -> None:
         """One item up."""

@@ -149,11 +149,6 @@ class JsonTree(ItemList):
             spans.append((json.dumps(value), "warning"))
         return spans
 
-    @property
-    def shows_cursor(self) -> bool:
-        """A document is read without the focus too; the cursor would only distract."""
-        return self.has_focus
-
 
 def first_folds(value: Any) -> set[int]:
     """What is folded at first: long parts, and in a large document everything below the second level."""

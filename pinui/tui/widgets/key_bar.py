@@ -48,7 +48,7 @@ class KeyBar(Bar):
             elif enabled:
                 own.append((Content.assemble((key_name(key), "bold $primary"), (f" {label}", "$second")), click))
             else:
-                own.append((Content.styled(f"{key_name(key)} {label}", "$faint"), ""))
+                own.append((Content.styled(f"{key_name(key)} {label}", "$muted"), ""))
         beyond = getattr(self.screen, "beyond", str)()
         if beyond:
             own = [part for part in own if part[1] != "app.simulate_key('tab')"]

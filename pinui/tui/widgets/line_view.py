@@ -30,7 +30,6 @@ TONES = (
     "strong",
     "second",
     "muted",
-    "faint",
     "primary",
     "secondary",
     "warning",
@@ -74,14 +73,12 @@ class Toned(ScrollView):
 
     def draw(self, line: Line, width: int, row: str = "", x: int = 0) -> Strip:
         """A line as `width` cells from column `x`, on the background of the tone `row`."""
-        base = self._ground
-        if row:
-            base += self.tone(row)
+        base, ground = self._ground, self.tone(row)
         if isinstance(line, Strip):
             strip = line
         else:
-            strip = Strip([Segment(clean_line(text), base + self.tone(tone)) for text, tone in line])
-        return strip.crop_extend(x, x + width, base)
+            strip = Strip([Segment(clean_line(text), base + self.tone(tone) + ground) for text, tone in line])
+        return strip.crop_extend(x, x + width, base + ground)
 
 
 class LineView(Toned, can_focus=True, inherit_bindings=False):

@@ -141,25 +141,27 @@ class PinList(ItemList):
         left: list[tuple[str, str]] = [("▌" if here else " ", "primary")]
         left.append(("•" if number in self.marked else " ", "warning"))
         if entry is None:
-            return [*left, ("   …", "faint")]
+            return [*left, ("   …", "muted")]
         gone = entry.revoked_at is not None
         mark, tone, _, _ = VERDICTS.get(entry.verification or "", (" ", "muted", "", ""))
-        if number in self.failed:
+        if gone:
+            mark, tone = "×", "muted"
+        elif number in self.failed:
             mark, tone = "✗", "error"
         wide, narrow = width >= WIDE, width < NARROW
         room = width - (40 if wide else 24 if narrow else 37)
         name = fit(title_of(entry), room).rstrip()
         gap = " " * (room - cell_len(name))
-        name_tone = "struck faint" if gone else "bold strong" if here else "text"
+        name_tone = "struck muted" if gone else "bold strong" if here else "text"
         kind = KIND_LABELS[entry.kind] if wide else entry.kind[0]
         return [
             *left,
-            (" " if gone else mark, tone),
+            (mark, tone),
             (" ", ""),
             (name, name_tone),
             (gap + " ", ""),
-            (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "faint" if gone else KIND_TONES[entry.kind]),
-            ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "faint" if gone else "second"),
-            (right(size(entry.size), 8), "faint" if gone else "second"),
-            ("  " + fit(age(entry.timestamp, self.clock()), 6), "faint" if gone else "muted"),
+            (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
+            ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
+            (right(size(entry.size), 8), "muted" if gone else "second"),
+            ("  " + fit(age(entry.timestamp, self.clock()), 6), "muted"),
         ]

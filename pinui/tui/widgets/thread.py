@@ -79,11 +79,11 @@ class Thread(ItemList):
             tone = "bold warning"
         mark = VERDICTS.get(entry.verification or "", ("", "", "", ""))[0]
         head: Line = [
-            (who, "struck faint" if gone else tone),
+            (who, "struck muted" if gone else tone),
             (f"  {moment(entry.timestamp, self.clock())}", "muted"),
-            (f"  {short_cid(entry.cid)} {'revoked' if gone else mark}", "faint"),
+            (f"  {short_cid(entry.cid)} {'revoked' if gone else mark}", "muted"),
         ]
-        lines: list[Line] = [[(line, "faint" if gone else "text")] for line in wrapped(text[:most], width)]
+        lines: list[Line] = [[(line, "muted" if gone else "text")] for line in wrapped(text[:most], width)]
         if len(text) > most:
             more = f"… {count(len(text) - most)} more characters: Y, then j, copies all of it"
             lines += [[(line, "warning")] for line in wrapped(more, width)]
@@ -102,10 +102,9 @@ class Thread(ItemList):
         """Head and text."""
         return len(self.blocks[index]) if index < len(self.blocks) else 1
 
-    @property
-    def shows_cursor(self) -> bool:
-        """Reading needs no cursor."""
-        return False
+    def cursor_lines(self, index: int) -> int:
+        """None: a bar beside the message is enough, and its text is easier to read without a light."""
+        return 0
 
     def nothing(self, width: int) -> list[Line]:
         """An empty thread."""

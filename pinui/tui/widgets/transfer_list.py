@@ -41,11 +41,6 @@ class TransferList(ItemList):
         """The row under the cursor."""
         return self.transfers[self.cursor] if self.transfers else None
 
-    @property
-    def shows_cursor(self) -> bool:
-        """The bars say enough while the focus is elsewhere."""
-        return self.has_focus
-
     def nothing(self, width: int) -> list[Line]:
         """Before the first one."""
         return [[("Nothing is under way. u uploads what is marked, d downloads by CID.", "muted")]]
