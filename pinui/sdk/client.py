@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
@@ -27,6 +27,7 @@ from pinui.sdk.models import (
     StoreOptions,
     Totals,
     Verification,
+    hide_secrets,
 )
 from pinui.sdk.pin_provider import PinProvider
 from pinui.sdk.provider import (
@@ -80,6 +81,7 @@ class Client:
 
         Raises `ValueError` for settings that make no sense.
         """
+        hide_secrets(cast("dict[str, Any]", settings))
         if config is None:
             config = ClientConfig(**settings)
         elif settings or not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker

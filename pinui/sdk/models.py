@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
 
 from pinui.sdk.secret import Secret
@@ -34,6 +35,7 @@ __all__ = [
     "Totals",
     "Verification",
     "VerifyMode",
+    "hide_secrets",
 ]
 
 T = TypeVar("T")
@@ -50,6 +52,7 @@ OnVerdict = Callable[[Verification | None], None]
 PUBLIC_API = "https://api.pinata.cloud"
 PUBLIC_GATEWAY = "https://gateway.pinata.cloud/ipfs"
 MIB = 1024 * 1024
+SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
 
 
@@ -80,7 +83,27 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def hide_secrets(settings: dict[str, Any]) -> None:
+    """Turn the settings that are secret into `Secret`s: a traceback may show local variables."""
+    for name in SECRETS & settings.keys():
+        settings[name] = _as_secret(settings[name])
+
+
+def _hiding(kind: type[T]) -> type[T]:
+    """A dataclass whose generated `__init__`, whose arguments are local variables too, gets no secret's text."""
+    generated = kind.__init__
+
+    @wraps(generated)
+    def init(self: T, **settings: Any) -> None:
+        hide_secrets(settings)
+        generated(self, **settings)
+
+    kind.__init__ = init
+    return kind
+
+
+@_hiding
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientConfig:
     """What `Client.init` needs to know. With no URLs it means the public hosted service."""
 
@@ -118,10 +141,8 @@ class ClientConfig:
     """Sends the requests, for tests (`httpx.MockTransport`) and special networks; closed with the client."""
 
     def __post_init__(self) -> None:
-        # Before anything is checked: no traceback with local variables may show a token.
-        for name in ("provider_token", "gateway_key"):
-            object.__setattr__(self, name, _as_secret(getattr(self, name)))
-        for name in ("provider_token", "gateway_key"):
+        for name in SECRETS:
+            object.__setattr__(self, name, _as_secret(getattr(self, name)))  # defaults are none yet
             if trouble := _trouble_with(getattr(self, name), is_needed=name == "provider_token"):
                 raise ValueError(f"{name} {trouble}")
         if self.provider not in get_args(ProviderName):
@@ -155,6 +176,11 @@ class ClientConfig:
             ),
         ):
             object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        # A traceback may show one that is half made.
+        shown = (f"{one.name}={getattr(self, one.name, None)!r}" for one in fields(self) if one.repr)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def wire_dialect(self) -> Dialect:

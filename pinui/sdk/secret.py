@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from typing import NoReturn
+from urllib.parse import quote
 
 __all__ = ["Secret", "masked"]
 
@@ -17,7 +18,9 @@ BY_SHAPE = re.compile(
     r"|(?<=://)[^\s/@]+(?=@)"  # a user's name and password in an address
 )
 
-_known: set[str] = set()
+MOST_KNOWN = 100
+"""A server that uses the SDK may see the tokens of many people: the latest ones are known."""
+_known: dict[str, None] = {}
 
 
 class Secret:
@@ -28,11 +31,18 @@ class Secret:
     def __init__(self, text: str | Secret) -> None:
         self._text: str = text.reveal() if isinstance(text, Secret) else text
         if isinstance(self._text, str) and len(self._text) >= SHORTEST:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-            _known.add(self._text)
+            _known.pop(self._text, None)
+            _known[self._text] = None
+            while len(_known) > MOST_KNOWN:
+                del _known[next(iter(_known))]
 
     def reveal(self) -> str:
         """The text itself. Call it where it is sent, and keep no reference."""
         return self._text
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds it; a word that is too short for a secret is in none."""
+        return len(self._text) >= SHORTEST and self._text in text
 
     def __repr__(self) -> str:
         return "Secret('***')" if self._text else "Secret('')"
@@ -70,5 +80,6 @@ class Secret:
 def masked(text: str, *more: str) -> str:
     """The text without the secrets of this process, without `more` of them, and without all that looks like one."""
     for secret in sorted({*_known, *(one for one in more if len(one) >= SHORTEST)}, key=len, reverse=True):
-        text = text.replace(secret, MASK)
+        for written in (secret, secret.replace("/", r"\/"), quote(secret, safe="")):  # in JSON, in an address
+            text = text.replace(written, MASK)
     return BY_SHAPE.sub(MASK, text)

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pinui.sdk.engine import Broken, Engine, Reply
 from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
@@ -16,6 +17,7 @@ from pinui.sdk.limiter import bucket_for
 from pinui.sdk.models import OnWait, Timeouts
 from pinui.sdk.ranges import Continuation, continuation, range_headers
 from pinui.sdk.retry import wait_before_retry
+from pinui.sdk.secret import masked
 from pinui.sdk.urls import redirect_target
 
 if TYPE_CHECKING:
@@ -188,12 +190,12 @@ class Transport:
                 )
             location = _redirect_location(request, rejection)
             if location is None:
-                return rejection
+                return _masked(rejection, request)
             target = redirect_target(
                 request.url, location, keep_origin=request.is_api_call, allow_insecure=self._allow_insecure
             )
             if target is None or redirects == MOST_REDIRECTS:
-                return rejection
+                return _masked(rejection, request)
             redirects += 1
             request = replace(request, url=target)
 
@@ -259,9 +261,22 @@ class _Watchdog:
         self._limit.reschedule(asyncio.get_running_loop().time() + (self._idle if patience is None else patience))
 
 
+def _masked(rejection: Rejection, request: Request) -> Rejection:
+    """The answer without the secret that was sent, which some services repeat: answers end in messages and logs."""
+    if request.credential is None:
+        return rejection
+    secret = request.credential.secret.reveal()
+    body = masked(rejection.body.decode("utf-8", "surrogateescape"), secret).encode("utf-8", "surrogateescape")
+    headers = {name: masked(text, secret) for name, text in rejection.headers.items()}
+    return replace(rejection, headers=headers, body=body)
+
+
 def _redirect_location(request: Request, rejection: Rejection) -> str | None:
     follows = rejection.status in (307, 308) or (rejection.status in (301, 302, 303) and request.method == "GET")
-    return rejection.headers.get("location") if follows else None
+    location = rejection.headers.get("location") if follows else None
+    # Not to an address that repeats the secret: addresses end in everybody's logs.
+    repeats = request.credential is not None and request.credential.secret.is_in(unquote(location or ""))
+    return None if repeats else location
 
 
 async def _beginning(reply: Reply, limit: int) -> bytes:

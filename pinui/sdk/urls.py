@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from pinui.sdk.secret import masked
+
 __all__ = ["check_base_url", "is_loopback", "is_pinata", "origin", "redirect_target"]
 
 Origin = tuple[str, str, int]
@@ -20,13 +22,13 @@ def check_base_url(url: str, name: str, allow_insecure: bool) -> str:
     """The URL without trailing slashes; `ValueError` says in a sentence what is wrong with it."""
     parts = _split(url.strip()) if isinstance(url, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
     if parts is None:
-        raise ValueError(f"{name} must be a web address such as https://api.example.com, not {url!r}")
+        raise ValueError(f"{name} must be a web address such as https://api.example.com, not {masked(repr(url))}")
     if "@" in parts.netloc:
         raise ValueError(f"{name} must not carry a user name or password")
     if parts.query or parts.fragment:
         raise ValueError(f"{name} must not carry a query or a fragment")
     if not (parts.scheme == "https" or is_loopback(parts.hostname) or allow_insecure):
-        raise ValueError(f"{name} must start with https:// (http is for this machine alone): {url!r}")
+        raise ValueError(f"{name} must start with https:// (http is for this machine alone): {masked(repr(url))}")
     return parts.geturl().rstrip("/")
 
 

@@ -18,6 +18,7 @@ from tests.sdk.conftest import TOKEN, FakeClock, MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
+KEY = "canary-gateway-key-0123456789"
 
 
 def redirecting(status: int, location: str):  # type: ignore[no-untyped-def]
@@ -132,6 +133,37 @@ async def test_no_error_or_log_shows_the_token(make_client: MakeClient, caplog: 
     assert len(shown) == 6
     assert not any(TOKEN in text for text in shown)
     assert TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 429, 500])
+async def test_a_service_that_repeats_the_token_shows_it_to_nobody(
+    make_client: MakeClient, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def repeat(request: web.Request) -> web.Response:
+        await request.read()
+        given = request.headers.get("Authorization") or request.headers["x-pinata-gateway-token"]
+        error = {"reason": f"WRONG_{given}", "details": f"{given} is no key of ours"}
+        return web.json_response({"error": error}, status=status, headers={"Location": f"/?{given}", "X-Your": given})
+
+    async with serve(repeat) as (url, _seen):
+        client = make_client(url, gateway_key=KEY, retries=0)
+        calls = (
+            client.test_connection,
+            lambda: client.store({}),
+            lambda: client.upload(b"x"),
+            lambda: client.retrieve(CID),
+        )
+        for call in calls:
+            with pytest.raises(ProviderError) as caught:
+                await call()
+            error = caught.value
+            trace = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+            shown = repr((str(error), error.args, error.details, error.reason, error.hint, vars(error), trace))
+            assert TOKEN not in shown + caplog.text
+            assert KEY not in shown + caplog.text
+            assert "*** is no key of ours" in str(error.details)
 
 
 @pytest.fixture(scope="module")

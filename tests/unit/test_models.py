@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import pinui
+from pinui import Client, PinProvider
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
 from pinui.sdk.http import Head, SecretHeader
@@ -112,16 +113,34 @@ def test_a_traceback_with_locals_shows_no_secret() -> None:
     assert CANARY not in text
 
 
+def with_locals(error: BaseException) -> str:
+    return "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"pin_api_url": "http://example.com"}, {"verify": "maybe"}, {"gateway_key": "a b"}, {"retries": -1}]
+    "wrong",
+    [
+        {"pin_api_url": "http://example.com"},
+        {"verify": "maybe"},
+        {"gateway_key": "a b"},
+        {"retries": -1},
+        {"unknown": 1},
+        {"transport": 5},
+    ],
 )
-def test_a_wrong_setting_shows_no_secret_among_the_variables_of_its_traceback(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))) as caught:
-        ClientConfig(**{"provider_token": CANARY, "gateway_key": CANARY, **wrong})
-    frames = [frame for frame, _line in traceback.walk_tb(caught.tb)]
-    ours = [frame for frame in frames if frame.f_code.co_filename.endswith("pinui/sdk/models.py")]
-    assert ours
-    assert CANARY not in repr([frame.f_locals for frame in ours])
+async def test_a_wrong_setting_shows_no_secret_among_the_variables_of_its_traceback(wrong: dict[str, Any]) -> None:
+    def make() -> ClientConfig:
+        return ClientConfig(**{"provider_token": CANARY, "gateway_key": CANARY, **wrong})
+
+    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))) as caught:
+        PinProvider(make())
+    assert CANARY not in with_locals(caught.value)
+    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))) as caught:
+        await Client.init(**{"provider_token": CANARY, "gateway_key": CANARY, **wrong})
+    assert CANARY not in with_locals(caught.value)
+    with pytest.raises(TypeError, match="either") as caught:
+        await Client.init(ClientConfig(), provider_token=CANARY)
+    assert CANARY not in with_locals(caught.value)
 
 
 def test_secrets_compare_by_their_text() -> None:

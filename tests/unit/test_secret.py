@@ -24,6 +24,19 @@ def test_further_secrets_may_be_named() -> None:
     assert masked("the word hunter2hunter2 is secret", "hunter2hunter2", "is") == "the word *** is secret"
 
 
+def test_a_secret_is_masked_as_json_and_addresses_write_it() -> None:
+    secret = "abc/def+ghi=="
+    assert masked(r'{"error":"abc\/def+ghi=="}', secret) == '{"error":"***"}'
+    assert masked("?key=abc%2Fdef%2Bghi%3D%3D&x", secret) == "?key=***&x"
+
+
+def test_of_many_secrets_the_latest_are_known() -> None:
+    for number in range(1000):
+        Secret(f"one-of-many-{number:04}")
+    assert masked("one-of-many-0999") == "***"
+    assert masked("one-of-many-0000") == "one-of-many-0000", "a server's memory doesn't grow with its users"
+
+
 def test_a_short_word_is_no_secret() -> None:
     Secret("local")
     assert masked("the profile local") == "the profile local"

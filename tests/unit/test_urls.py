@@ -115,3 +115,11 @@ def test_calls_with_a_token_stay_at_their_origin() -> None:
 def test_plain_http_redirects_only_where_that_is_allowed_already() -> None:
     assert redirect_target("http://a.example/", "http://b.example/", keep_origin=False, allow_insecure=True)
     assert redirect_target(HERE, "http://b.example/", keep_origin=False, allow_insecure=True) is None
+
+
+@pytest.mark.parametrize("url", ["htps://ann:hunter2hunter2@example.com", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x"])
+def test_a_wrong_address_is_told_without_the_secret_in_it(url: str) -> None:
+    with pytest.raises(ValueError, match=r"must be a web address .*\*\*\*") as caught:
+        check_base_url(url, "pin_api_url", False)
+    assert "hunter2" not in str(caught.value)
+    assert "eyJzdWIi" not in str(caught.value)
