@@ -16,7 +16,7 @@ MEASURED := tests/unit tests/sdk tests/contract tests/node
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format kubo bench faults screenshots lock clean
+.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots lock clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,16 +56,26 @@ format: $(READY)  ## Put the code in house style
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
 
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pinui
 KUBO_VERSION := 0.41.0
-KUBO := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pinui/kubo-$(KUBO_VERSION)/ipfs
-kubo: $(KUBO)  ## Build Kubo, which the tests compare with (needs Go and a few minutes)
+KUBO := $(CACHE)/kubo-$(KUBO_VERSION)/ipfs
+CLUSTER_VERSION := 1.1.6
+CLUSTER := $(CACHE)/cluster-$(CLUSTER_VERSION)/ipfs-cluster-service
+kubo: $(KUBO)  ## Build Kubo, a server for tests/real (needs Go and a few minutes)
 
-# A module that requires it, since `go install` of a version wants the list of all versions, which not every mirror has.
-$(KUBO):
+cluster: $(CLUSTER)  ## Build IPFS Cluster, a server for tests/real (needs Go and a few minutes)
+
+$(KUBO): MODULE := github.com/ipfs/kubo@v$(KUBO_VERSION)
+$(KUBO): PACKAGE := github.com/ipfs/kubo/cmd/ipfs
+$(CLUSTER): MODULE := github.com/ipfs-cluster/ipfs-cluster@v$(CLUSTER_VERSION)
+$(CLUSTER): PACKAGE := github.com/ipfs-cluster/ipfs-cluster/cmd/ipfs-cluster-service
+
+# A module of its own requires the version: `go install` asks for the list of versions, and some mirrors have none.
+$(KUBO) $(CLUSTER):
 	@mkdir -p $(@D)
-	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && go mod init kubo && \
-	  go mod edit -require=github.com/ipfs/kubo@v$(KUBO_VERSION) && \
-	  CGO_ENABLED=0 GOFLAGS='-mod=mod -buildvcs=false' go build -o ipfs github.com/ipfs/kubo/cmd/ipfs && mv ipfs $@
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && go mod init build && \
+	  go mod edit -require=$(MODULE) && \
+	  CGO_ENABLED=0 GOFLAGS='-mod=mod -buildvcs=false' go build -o $(@F) $(PACKAGE) && mv $(@F) $@
 
 bench: $(READY)  ## Measure speed and memory beside peers, as ratios
 	$(BIN)/python -m tests.bench $(ARGS)
@@ -75,7 +85,7 @@ COUNT ?= 400
 faults: $(READY)  ## Replay a storm of network faults: make faults SEED=7 COUNT=500
 	$(BIN)/python -m tests.faults.storm --seed $(SEED) --count $(COUNT)
 
-screenshots: $(READY)  ## Draw screenshots/ anew from the tests' pilots
+screenshots: $(READY)  ## Draw screenshots/ with the tests' pilots
 	$(BIN)/python -m tests.tui.screenshots
 
 lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
