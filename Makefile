@@ -16,7 +16,7 @@ MEASURED := tests/unit tests/sdk tests/contract tests/node
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots lock clean
+.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots snapshots lock clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ faults: $(READY)  ## Replay a storm of network faults: make faults SEED=7 COUNT=
 
 screenshots: $(READY)  ## Draw screenshots/ with the tests' pilots
 	$(BIN)/python -m tests.tui.screenshots
+
+snapshots: $(READY)  ## Store the pictures of tests/tui/snapshots as the screens look now
+	UPDATE_SNAPSHOTS=1 $(PYTEST) tests/tui/test_snapshots.py -n 2 $(ARGS)
 
 lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \

@@ -18,6 +18,7 @@ from textual import events
 from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widgets import Input
 
 from pinui import Totals
@@ -28,7 +29,20 @@ from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult
 from tests.tui import scene
 
-__all__ = ["PATIENCE", "SCENES", "paste", "plain", "settled", "shows", "svg", "text_of", "told", "until", "workbench"]
+__all__ = [
+    "PATIENCE",
+    "SCENES",
+    "paste",
+    "plain",
+    "settled",
+    "shows",
+    "strips_of",
+    "svg",
+    "text_of",
+    "told",
+    "until",
+    "workbench",
+]
 
 PATIENCE = 60.0
 
@@ -44,12 +58,16 @@ async def until(
         await pilot.pause(0.05)
 
 
-def text_of(app: Any) -> str:
-    """What a person reads on the screen."""
-    width, height = app.size
+def strips_of(app: App[Any]) -> list[Strip]:
+    """The rows of the screen as they are drawn. Textual has no public way to ask for them (checked with 8.2)."""
     visible_screen_stack.set(app._background_screens)  # a dialog's lines are kept, with or without the app behind it
-    lines = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip()[:width] for strip in lines[:height])
+    width, height = app.size
+    return [strip.crop(0, width) for strip in app.screen._compositor.render_strips()[:height]]
+
+
+def text_of(app: App[Any]) -> str:
+    """What a person reads on the screen."""
+    return "\n".join(strip.text.rstrip() for strip in strips_of(app))
 
 
 async def shows(pilot: Pilot[Any], *words: str) -> None:
