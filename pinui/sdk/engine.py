@@ -11,25 +11,36 @@ URLs, and reads in pieces of 16 KiB.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import sys
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import aiohttp
 import httpx
 import yarl
+from aiohttp.client_proto import ResponseHandler
 
 from pinui import __version__
 from pinui.sdk.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.http import Body, Breakdown, Head, Request
 
+if TYPE_CHECKING:
+    from aiohttp.http import RawResponseMessage
+
 __all__ = ["Broken", "Engine", "Reply"]
 
 READ_BUFFER = 256 * 1024
+STREAM_ERROR = re.compile(
+    rb"\r\n0\r\n(?:[^\r\n]+\r\n)*?X-Stream-Error:[ \t]*([^\s][^\r\n]*)\r\n(?:[^\r\n]+\r\n)*\r\n\Z", re.I
+)
+LONGEST_TRAILER = 4096
 
 
 class Broken(Exception):
@@ -184,10 +195,11 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
 
     def _connections_pool(self) -> aiohttp.ClientSession:
         if self._session is None:
+            connector = aiohttp.TCPConnector(
+                limit=self._connections, socket_factory=patient_socket, resolver=LocalNames()
+            )
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=self._connections, socket_factory=patient_socket, resolver=LocalNames()
-                ),
+                connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 # With name look-up and TLS. Nobody waits for a free connection here: see Engine.slots.
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_timeout),
@@ -197,6 +209,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             # aiohttp would repeat a DELETE by itself when a kept connection turns out to be closed; then nobody could
             # tell "not pinned" from "unpinned a moment ago". Retrying is the transport's decision.
             self._session._retry_connection = False  # pyright: ignore[reportPrivateUsage]
+            connector._factory = partial[ResponseHandler](_TrailerReader, loop=asyncio.get_running_loop())  # pyright: ignore[reportPrivateUsage]
             weakref.finalize(self, _let_go, self._session)
         return self._session
 
@@ -244,6 +257,32 @@ def _let_go(session: aiohttp.ClientSession) -> None:
         connector._close()  # pyright: ignore[reportPrivateUsage]  # the public one wants to be awaited, and nobody is left to
 
 
+class _TrailerReader(ResponseHandler):
+    """Reads the trailer X-Stream-Error, which aiohttp drops.
+
+    Kubo and IPFS Cluster answer 200 before they have done anything, and say there that they failed: a listing that a
+    shutdown cut short looks like a whole one otherwise.
+    """
+
+    _end = b""
+    _body: aiohttp.StreamReader | None = None
+
+    def feed_data(self, data: tuple[RawResponseMessage, aiohttp.StreamReader], size: int = 0) -> None:
+        message, body = data
+        self._body = body if message.chunked and "Trailer" in message.headers else None
+        super().feed_data(data, size)
+
+    def data_received(self, data: bytes) -> None:
+        self._end = (self._end + data[-LONGEST_TRAILER:])[-LONGEST_TRAILER:]
+        super().data_received(data)
+        if self._body is not None and self._body.is_eof() and (said := STREAM_ERROR.search(self._end)):
+            self._body.set_exception(_StreamError(said[1].decode("utf-8", "replace")))
+
+
+class _StreamError(aiohttp.ClientPayloadError):
+    """The other side says that it failed in the middle of its answer."""
+
+
 class _NoCertificates(httpx.TransportError):
     """The file that SSL_CERT_FILE names can't be used."""
 
@@ -260,6 +299,8 @@ class _ResponseStream(httpx.AsyncByteStream):
         try:
             async for chunk in self._response.content.iter_any():
                 yield chunk
+            if (failure := self._response.content.exception()) is not None:  # of the trailer
+                raise failure
         except (aiohttp.ClientError, OSError) as error:
             raise _as_httpx_error(error) from error
 
@@ -339,6 +380,8 @@ def _breakdown(error: Exception, url: str) -> Breakdown:
             return Breakdown("sent", "The client was closed", final=True)
         case httpx.TimeoutException():
             return Breakdown("sent", f"{host} did not answer in time", timed_out=True)
+        case httpx.ReadError(__cause__=_StreamError() as cause):
+            return Breakdown("sent", f"{host} failed in the middle of its answer", final=True, said=str(cause))
         case httpx.RemoteProtocolError() | UnicodeError():
             return Breakdown("sent", f"{host} closed the connection or sent no valid HTTP")
         case _:

@@ -106,6 +106,8 @@ class Breakdown:
     final: bool = False
     """Another try would end the same way, as with a wrong certificate."""
     hint: str | None = None
+    said: str | None = None
+    """What the other side said of it, in a trailer."""
 
 
 class Sink(Protocol):

@@ -115,8 +115,11 @@ def provider_error(rejection: Rejection, *, now: float, gateway: bool = False, h
     )
 
 
-def network_error(breakdown: Breakdown) -> NetworkError:
-    """The error for no answer."""
+def network_error(breakdown: Breakdown) -> NetworkError | ProviderError:
+    """The error for no answer, or half of one."""
+    if breakdown.said:
+        details = breakdown.said[:LONGEST_DETAILS]
+        return ProviderError(details, status=200, details=details, hint="It failed in the middle of its answer.")
     kind = NetworkTimeout if breakdown.timed_out else NetworkError
     return kind(breakdown.sentence, hint=breakdown.hint)
 
