@@ -249,6 +249,13 @@ class LeftOut:
     def __bool__(self) -> bool:
         return bool(self.hidden or self.links or self.empty_folders)
 
+    def __add__(self, other: LeftOut) -> LeftOut:
+        return LeftOut(
+            hidden=self.hidden + other.hidden,
+            links=self.links + other.links,
+            empty_folders=self.empty_folders + other.empty_folders,
+        )
+
     def __str__(self) -> str:
         numbers = ((self.hidden, "hidden name"), (self.links, "link"), (self.empty_folders, "empty folder"))
         told = [f"{number:,} {what}{'s' if number > 1 else ''}" for number, what in numbers if number]

@@ -69,7 +69,20 @@ COMMON_KEYS: dict[str, Group] = {
                 ("revoke", "R", "Revoke, remove or replace"),
                 ("forget", "F", "Forget"),
                 ("quit", "Q", "Quit"),
+                ("upload", "U", "Upload"),
             )
+        ),
+    ),
+    "folder_question": Group(
+        "Questions: a folder goes up",
+        (
+            here(
+                "folder_question.hidden",
+                "full_stop",
+                "screen.toggle_hidden",
+                "hidden names",
+                "Take hidden names in the folder in, or leave them out",
+            ),
         ),
     ),
     "dialog": Group(

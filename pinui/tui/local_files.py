@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from pinui.sdk.sources import is_hidden
 from pinui.workspace import WorkspaceError
+from pinui.workspace.text import natural_key
 
 __all__ = [
     "LARGEST_TEXT",
     "TOO_LARGE",
     "FileRow",
+    "changed_at",
     "find_paths",
     "place_to_save",
     "read_folder",
@@ -43,14 +46,22 @@ def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
     rows: list[FileRow] = []
     with os.scandir(folder) as names:
         for name in names:
-            if name.name.startswith(".") and not hidden:
+            if is_hidden(name.name) and not hidden:
                 continue
             try:
                 is_dir = name.is_dir()
                 rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size))
             except OSError:
                 rows.append(FileRow(Path(name.path), False, None))
-    return sorted(rows, key=lambda row: (not row.is_dir, row.path.name.casefold()))
+    return sorted(rows, key=lambda row: (not row.is_dir, natural_key(row.path.name)))
+
+
+def changed_at(folder: Path) -> int | None:
+    """When names were last added to a folder or taken away; None for one that can't be looked at."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return None
 
 
 def find_paths(text: str) -> list[FileRow]:

@@ -135,6 +135,7 @@ PLACE_KEYS: dict[str, Group] = {
                 "hidden files",
                 "Show or hide names that begin with a dot",
             ),
+            spare("browser.refresh", "r", "read_again", "refresh", "Read the folder again"),
         ),
         "files",
         "#browser",

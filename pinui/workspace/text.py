@@ -1,11 +1,11 @@
-"""Making text that came from elsewhere safe to show on a terminal, and to write down at all."""
+"""Text for people: safe to show on a terminal and to write down, and names in the order that people expect."""
 
 from __future__ import annotations
 
 import re
 from unicodedata import category
 
-__all__ = ["clean", "clean_line", "encodable"]
+__all__ = ["clean", "clean_line", "encodable", "natural_key"]
 
 # Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
 SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
@@ -33,3 +33,11 @@ def clean_line(text: str) -> str:
 def encodable(text: str) -> str:
     """The text with what has no UTF-8 form replaced: lone surrogates, as in a file name that is no UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def natural_key(name: str) -> tuple[list[tuple[int, str]], str]:
+    """A key to sort names by: numbers in them count as numbers (f2 before f10), and case is ignored."""
+    parts = re.split(r"(\d+)", name.casefold())
+    # A number's length comes first: as a text it can be of any size, which `int` refuses.
+    numbers = {at: part.lstrip("0") for at, part in enumerate(parts) if at % 2}
+    return [(len(numbers[at]), numbers[at]) if at in numbers else (0, part) for at, part in enumerate(parts)], name

@@ -43,11 +43,63 @@ async def test_marked_files_and_folders_are_uploaded(pictures: Path) -> None:
         await pilot.press("space", "space")
         await shows(pilot, "2 marked · 1.0 kB and 1 folder")
         await pilot.press("u")
+        await shows(pilot, "Upload 2 folders and files: 2 files, 1.0 kB?")
+        await pilot.press("U")
         await shows(pilot, "2 done")
         rows = await app.workspace.history.page(Query())
         assert {(entry.name, entry.size) for entry in rows} == {("raw", 4), ("fjord-1.jpg", 1000)}
         await pilot.press("backspace")
         await shows(pilot, "▸ pictures/")
+
+
+async def test_names_stand_in_the_order_of_their_numbers(pictures: Path) -> None:
+    for name in ("f10.txt", "f2.txt", "F1.txt"):
+        (pictures / name).write_text("")
+    (pictures / "day 10").mkdir()
+    (pictures / "day 9").mkdir()
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await paste(pilot, str(pictures))
+        await shows(pilot, "f10.txt")
+        names = [row.path.name for row in place_of(app).browser.rows]
+        assert names == ["day 9", "day 10", "raw", "F1.txt", "f2.txt", "f10.txt", *(f"fjord-{n}.jpg" for n in "123")]
+
+
+async def test_new_files_appear_and_the_list_can_be_read_again(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await paste(pilot, str(pictures))
+        await shows(pilot, "fjord-1.jpg")
+        await pilot.press("G")
+        (pictures / "a new one.txt").write_text("new")
+        await shows(pilot, "a new one.txt", "▌    ")
+        assert place_of(app).browser.current is not None
+        assert place_of(app).browser.current.path.name == "fjord-3.jpg", "the cursor stays where it is"
+        (pictures / "fjord-1.jpg").unlink()
+        await until(pilot, lambda: "fjord-1.jpg" not in text_of(app))
+        monkeypatch.setattr(FilesScreen, "look_again", lambda _self: None)  # as on a disk that tells of no change
+        (pictures / "fjord-2.jpg").write_bytes(b"x" * 9000)
+        await pilot.press("r")
+        await shows(pilot, "9.0 kB")
+
+
+async def test_a_folder_that_is_not_in_sight_is_not_looked_at(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await paste(pilot, str(pictures))
+        await shows(pilot, "fjord-1.jpg")
+        await pilot.press("1")
+        await settled(pilot)
+        looked: list[Path] = []
+        monkeypatch.setattr("pinui.tui.screens.files.changed_at", lambda folder: looked.append(folder) or 0)
+        screen = app.get_screen_stack("files")[-1]
+        assert isinstance(screen, FilesScreen)
+        screen.look_again()
+        await settled(pilot)
+        assert looked == []
+        (pictures / "meanwhile.txt").write_text("")
+        await pilot.press("3")
+        await shows(pilot, "meanwhile.txt")
 
 
 async def test_a_typed_path_is_gone_to_and_a_wrong_one_is_told(pictures: Path) -> None:

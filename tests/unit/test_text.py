@@ -1,4 +1,4 @@
-"""Text from elsewhere cannot steer a terminal."""
+"""Text from elsewhere cannot steer a terminal, and names stand in an order that people expect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.workspace.text import clean, clean_line
+from pinui.workspace.text import clean, clean_line, natural_key
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,29 @@ def test_cleaning_keeps_the_length_changes_nothing_twice_and_leaves_no_control(r
 
 def test_a_line_stays_a_line() -> None:
     assert clean_line("one\r\ntwo\nthree\tfour") == "one two three four"
+
+
+def test_names_are_ordered_as_people_count() -> None:
+    ordered = [
+        "",
+        "1",
+        "02",
+        "10",
+        "A",
+        "a",
+        "a1b2",
+        "a1b10",
+        "a2",
+        "b",
+        "f2.txt",
+        "F10.txt",
+        "f10b",
+        "ü2",
+        "ü" + "9" * 5000,
+    ]
+    assert sorted(set(ordered), key=natural_key) == ordered
+
+
+@given(st.lists(st.text()))
+def test_every_name_has_its_place(names: list[str]) -> None:
+    assert sorted(sorted(names, key=natural_key, reverse=True), key=natural_key) == sorted(names, key=natural_key)

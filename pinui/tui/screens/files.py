@@ -15,7 +15,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.local_files import FileRow, find_paths, read_folder
+from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.dialog import say
 from pinui.tui.screens.prompt import CheckedPrompt
@@ -23,8 +23,12 @@ from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.file_browser import FileBrowser
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.transfer_list import TransferList, tally
+from pinui.workspace import Profile
 
 __all__ = ["FilesScreen"]
+
+LOOK_SECONDS = 1.0
+"""How often the folder in sight is looked at: one question to the disk."""
 
 
 class DownloadField(Field):
@@ -39,6 +43,8 @@ class FilesScreen(PlaceScreen):
     PLACE = "files"
     PANES = ("#browser", "#download", "#transfers")
     SECOND = ("#download",)
+    _changed_at: int | None = None
+    """When the folder in sight was changed last, as far as it was read."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The browser and the download above, the transfers below."""
@@ -59,6 +65,11 @@ class FilesScreen(PlaceScreen):
         pane_title(self.query_one("#download"), "Download", "enter to fill in")
         pane_title(self.query_one("#transfers"), "Transfers")
         self.read(self.browser.folder)
+        self.set_interval(LOOK_SECONDS, self.look_again)
+
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
+        """Files may have come or gone meanwhile."""
+        self.look_again()
 
     @property
     def browser(self) -> FileBrowser:
@@ -86,14 +97,29 @@ class FilesScreen(PlaceScreen):
         """Read a folder in the background."""
         self.work_on(lambda: self._read(folder), "folder")
 
-    async def _read(self, folder: Path) -> None:
+    def look_again(self) -> None:
+        """Read the folder again if names came or went; while nobody sees it, nobody looks."""
+        if self.is_current:
+            self.work_on(self._look_again, "look")
+
+    async def _look_again(self) -> None:
+        folder = self.browser.folder
+        if await asyncio.to_thread(changed_at, folder) != self._changed_at:
+            await self._read(folder, again=True)
+
+    async def _read(self, folder: Path, *, again: bool = False) -> None:
+        """Show a folder; `again`: only if it is the one in sight still."""
         browser = self.browser
+        changed = await asyncio.to_thread(changed_at, folder)
+        rows, trouble = list[FileRow](), ""
         try:
             rows = await asyncio.to_thread(read_folder, folder, browser.hidden)
         except OSError as error:
-            browser.show_rows(folder, [], sentence(error).split(": ", 1)[-1])
-        else:
-            browser.show_rows(folder, rows)
+            trouble = sentence(error).split(": ", 1)[-1]
+        if again and browser.folder != folder:
+            return
+        self._changed_at = changed
+        browser.show_rows(folder, rows, trouble)
         self._marked()
 
     @on(FileBrowser.Marked)
@@ -117,9 +143,22 @@ class FilesScreen(PlaceScreen):
         paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
         if not paths:
             self.pinui.tell("Mark files with space first, or put the cursor on one.", warning=True)
+        else:
+            self.ask_on(lambda: self._upload(paths), "upload")
+
+    async def _upload(self, paths: list[Path]) -> None:
+        from pinui.tui.screens.folder_question import FolderQuestion
+
+        hidden = False
+        if any([await asyncio.to_thread(path.is_dir) for path in paths]):
+            question = FolderQuestion(paths, _readers(self.workspace.profile))
+            if not await self.ask(question):
+                return
+            hidden = question.hidden
+        browser = self.browser
         for path in paths:
-            self.workspace.transfers.upload(path)
-        browser.marked.clear()
+            self.workspace.transfers.upload(path, hidden=hidden)
+            browser.marked.pop(path, None)
         browser.refresh()
         self._marked()
 
@@ -228,6 +267,8 @@ class FilesScreen(PlaceScreen):
         if current is not None and self.transfers.has_focus:
             if current.state == "failed":
                 words = f"{current.error} {current.hint or ''}"
+            if current.left_out:
+                words = f"left out {current.left_out} · {words}"
             if current.profile not in (None, self.workspace.profile.name):
                 words = f"this one at {current.profile} · {words}"
         pane_title(self.transfers, "Transfers", words)
@@ -263,6 +304,13 @@ def _tally(marked: Mapping[Path, int | None], here: Path) -> str:
     parts += [plural(folders, "folder")] if folders else []
     words = f"{len(marked)} marked" + (f", {elsewhere} elsewhere" if elsewhere else "")
     return f"{words} · {' and '.join(parts)}"
+
+
+def _readers(profile: Profile) -> str:
+    """Who can read an upload."""
+    if profile.preset == "local":
+        return "Only this machine can read it."
+    return "Everybody who has the CID can read it, and copies may outlive the pin."
 
 
 def _starting_folder() -> Path:

@@ -130,6 +130,10 @@ class FileBrowser(ItemList):
         if self.folder.parent != self.folder:
             self.post_message(self.Wanted(self, self.folder.parent))
 
+    def action_read_again(self) -> None:
+        """What is in the folder now."""
+        self.post_message(self.Wanted(self, self.folder))
+
     def action_toggle_hidden(self) -> None:
         """Names that begin with a dot."""
         self.hidden = not self.hidden

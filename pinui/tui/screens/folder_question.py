@@ -1,0 +1,130 @@
+"""The question before folders go up: how much, what is left out, and the first names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from textual.content import Content
+from textual.widgets import Button, Static
+
+from pinui import LeftOut
+from pinui.sdk.sources import FolderContents, contents_of
+from pinui.tui.commands import bindings
+from pinui.tui.display import plural, size
+from pinui.tui.errors import sentence
+from pinui.tui.screens.confirm import Confirm
+from pinui.workspace.text import clean, natural_key
+
+__all__ = ["FolderQuestion"]
+
+PROGRESS_SECONDS = 0.1
+
+
+class FolderQuestion(Confirm):
+    """Counts in the background, and takes a yes once everything is counted."""
+
+    BINDINGS = bindings("folder_question")
+
+    def __init__(self, paths: Sequence[Path], consequence: str) -> None:
+        self._paths = paths
+        self._about = _about(paths)
+        super().__init__("Upload", f"Looking into {self._about} …", consequence, "Upload", [("…", "")])
+        self.hidden = False
+        """Whether hidden names inside the folders go up, too."""
+        self._can_answer = False
+        self._found = (0, 0)
+
+    def on_mount(self) -> None:
+        """Begin to count."""
+        self._count_again()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nobody can agree to what isn't counted yet."""
+        if action == "yes" and not self._can_answer:
+            return False
+        return super().check_action(action, parameters)
+
+    def action_toggle_hidden(self) -> None:
+        """Take hidden names in, or leave them out."""
+        self.hidden = not self.hidden
+        self._count_again()
+
+    def _count_again(self) -> None:
+        self._show("", [], "", can_answer=False)
+        self.run_worker(self._count, group="count", exclusive=True, exit_on_error=False)
+
+    async def _count(self) -> None:
+        self._found = (0, 0)
+        progress = self.set_interval(PROGRESS_SECONDS, self._show_progress)
+        self._show_progress()
+        try:
+            rows, total, left_out = await self._look()
+        except Exception as error:  # noqa: BLE001  whatever it is, the question says it and takes no yes
+            self._show(sentence(error), [], "", can_answer=False)
+            return
+        finally:
+            progress.stop()
+        if rows:
+            question = f"Upload {self._about}: {plural(len(rows), 'file')}, {size(total)}?"
+        else:
+            question = f"There are no files to upload in {self._about}."
+        self._show(question, rows, self._left_out_words(left_out), can_answer=bool(rows))
+
+    async def _look(self) -> tuple[list[tuple[str, str]], int, LeftOut]:
+        """The files with their sizes as words, the size of all, and what is left out."""
+        rows: list[tuple[str, str]] = []
+        total, left_out = 0, LeftOut()
+        for path in self._paths:
+            if not await asyncio.to_thread(path.is_dir):
+                alone = (await asyncio.to_thread(path.stat)).st_size
+                rows.append((path.name, size(alone)))
+                total += alone
+                continue
+            note = partial(self._note, len(rows), total)
+            contents = await contents_of(path, hidden=self.hidden, on_found=note)
+            rows += await asyncio.to_thread(_rows, path.name, contents)
+            total += contents.size
+            left_out = left_out + contents.left_out
+        return rows, total, left_out
+
+    def _note(self, files_before: int, size_before: int, files: int, total: int) -> None:
+        self._found = (files_before + files, size_before + total)
+
+    def _left_out_words(self, left_out: LeftOut) -> str:
+        words = [f"Left out: {left_out}."] if left_out else []
+        if left_out.hidden:
+            words.append("The key . takes hidden names in.")
+        elif self.hidden:
+            words.append("Hidden names go up, too: the key . leaves them out.")
+        return "\n".join(words)
+
+    def _show_progress(self) -> None:
+        files, total = self._found
+        so_far = f" {plural(files, 'file')} so far, {size(total)}" if files else ""
+        self._say(".question", f"Looking into {self._about} …{so_far}")
+
+    def _show(self, question: str, rows: Sequence[tuple[str, str]], left_out: str, *, can_answer: bool) -> None:
+        self.rows = rows
+        self._can_answer = can_answer
+        self._say(".question", question)
+        self._say(".say", "\n\n".join(filter(None, (left_out, self.consequence))))
+        self.query_one("#yes", Button).disabled = not can_answer
+        self.refresh_bindings()
+        self.call_after_refresh(self._fill)
+
+    def _say(self, which: str, text: str) -> None:
+        self.query_one(f"#question > {which}", Static).update(Content(clean(text)))
+
+
+def _rows(name: str, contents: FolderContents) -> list[tuple[str, str]]:
+    """The files of a folder with their sizes, as people order names."""
+    files = sorted(contents.files, key=lambda file: natural_key(file.name))
+    return [(f"{name}/{file.name}", size(file.size)) for file in files]
+
+
+def _about(paths: Sequence[Path]) -> str:
+    """`notes/`, or `3 folders and files`."""
+    return f"{paths[0].name or paths[0]}/" if len(paths) == 1 else f"{len(paths)} folders and files"
