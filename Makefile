@@ -4,6 +4,8 @@ UV_VERSION := 0.13.7
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
 # Rooms without I/O: there, a branch that no test takes is a gap.
 PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,pinui/sdk/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/ranges.py,pinui/sdk/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/wire.py
@@ -23,16 +25,16 @@ help:  ## Show what can be made
 
 setup: $(READY)  ## Prepare .venv (every target does this by itself)
 
-# The lock names every version and hash; uv only makes the same installation faster than pip does.
+# The lock names every version and hash; uv only makes the same installation faster than pip does. Behind a company's
+# proxy, only the system's certificates are right, and uv knows nothing of the index that pip was told to use.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'pinui needs Python 3.11 or newer: make PYTHON=/path/to/python3.x'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION) || echo 'no uv: going on with pip'
-	@if $(BIN)/uv --version >/dev/null 2>&1 && \
-	    $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock; then :; \
-	  else $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock; fi
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) uv==$(UV_VERSION) >/dev/null 2>&1 && \
+	  $(BIN)/uv pip install --quiet --system-certs --compile-bytecode --python $(BIN)/python $(LOCKED) 2>/dev/null || \
+	  { echo 'uv could not install the packages: pip does it, which takes longer'; $(PIP) $(LOCKED); }
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
 run: $(READY)  ## Open pinui on the embedded node, ready to use
@@ -92,7 +94,7 @@ snapshots: $(READY)  ## Store the pictures of tests/tui/snapshots as the screens
 	UPDATE_SNAPSHOTS=1 $(PYTEST) tests/tui/test_snapshots.py -n 2 $(ARGS)
 
 lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
+	$(BIN)/uv pip compile --quiet --system-certs --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  --python-version 3.11 --group dev -o requirements.lock pyproject.toml
 
 clean:  ## Remove .venv and everything else that was made
