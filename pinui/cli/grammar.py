@@ -104,7 +104,12 @@ def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None
         "--profile", metavar="NAME", default=default, help="use this profile instead of the current one"
     )
     parser.add_argument("--json", action="store_true", default=switch, help="print JSON: one object, or one a line")
-    parser.add_argument("--debug", action="store_true", default=switch, help="show where an error came from")
+    parser.add_argument(
+        "--debug",
+        action="store_true",
+        default=switch,
+        help="log each request to stderr (of the workbench: to debug.log), and where an error came from",
+    )
 
 
 class _Verbs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ from pinui import __version__
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from types import FrameType
+
+    from pinui.cli.console import Console
 
 __all__ = ["main"]
 
@@ -98,8 +100,8 @@ def _run(arguments: list[str]) -> int:
         return USAGE
     try:
         if options.verb is None:
-            return _open_workbench(options.profile)
-        with _ending_as_by_ctrl_c():
+            return _open_workbench(options.profile, debug=options.debug)
+        with _ending_as_by_ctrl_c(), _logging(console) if options.debug else nullcontext():
             verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
             return verb(options, console)
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
@@ -144,7 +146,20 @@ def _open_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
-def _open_workbench(profile: str | None) -> int:
+def _logging(console: Console) -> AbstractContextManager[None]:
+    from pinui.workspace.debug_log import debug_log
+
+    return debug_log(console.say)
+
+
+def _open_workbench(profile: str | None, *, debug: bool) -> int:
     from pinui.tui.app import run
 
-    return run(profile)
+    if not debug:
+        return run(profile)
+    from pinui.workspace.debug_log import debug_file
+
+    with debug_file() as path:
+        code = run(profile)
+    _tell(f"The log is {path}")
+    return code

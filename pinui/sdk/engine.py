@@ -11,9 +11,11 @@ URLs, and reads in pieces of 16 KiB.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import ssl
 import sys
+import time
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -30,12 +32,14 @@ from pinui import __version__
 from pinui.sdk.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.http import Body, Breakdown, Head, Request
+from pinui.sdk.urls import loggable
 
 if TYPE_CHECKING:
     from aiohttp.http import RawResponseMessage
 
 __all__ = ["Broken", "Engine", "Reply"]
 
+log = logging.getLogger("pinui.http")
 READ_BUFFER = 256 * 1024
 STREAM_ERROR = re.compile(
     rb"\r\n0\r\n(?:[^\r\n]+\r\n)*?X-Stream-Error:[ \t]*([^\s][^\r\n]*)\r\n(?:[^\r\n]+\r\n)*\r\n\Z", re.I
@@ -88,18 +92,20 @@ class Engine:
         """Send and wait for the reply's head; `on_sent` hears of each piece of the body that went out."""
         client = self._usable_client()
         body = request.body
-        with _translated(request.url):
-            message = httpx.Request(
-                request.method,
-                request.url,
-                headers=_headers(request),
-                content=None if body is None else _BodyStream(body, on_sent),
-            )
-            response = await client.send(message, stream=True)
-        try:
-            yield Reply(response, request.url)
-        finally:
-            await response.aclose()
+        with _logged(request) as ended:
+            with _translated(request.url):
+                message = httpx.Request(
+                    request.method,
+                    request.url,
+                    headers=_headers(request),
+                    content=None if body is None else _BodyStream(body, on_sent),
+                )
+                response = await client.send(message, stream=True)
+            ended(f" {response.status_code}")
+            try:
+                yield Reply(response, request.url)
+            finally:
+                await response.aclose()
 
     def _usable_client(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
@@ -325,6 +331,27 @@ def _as_httpx_error(error: Exception) -> httpx.TransportError:
             return httpx.RemoteProtocolError(text)
         case _:
             return httpx.ReadError(text)
+
+
+@contextmanager
+def _logged(request: Request) -> Generator[Callable[[str], None]]:
+    """Logs a request when it is over: how it ended, and after what time."""
+    how = ": given up"
+
+    def ended(told: str) -> None:
+        nonlocal how
+        how = told
+
+    begun = time.monotonic()
+    try:
+        yield ended
+    except Broken as broken:
+        ended(f": {broken.breakdown.sentence}")
+        raise
+    finally:
+        if log.isEnabledFor(logging.DEBUG):
+            took = (time.monotonic() - begun) * 1000
+            log.debug("%s %s%s in %.0f ms", request.method, loggable(request.url), how, took)
 
 
 @contextmanager

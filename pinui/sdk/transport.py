@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random as random_module
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Clock", "Outcome", "Transport"]
 
+log = logging.getLogger("pinui.http")
 MOST_REDIRECTS = 5
 # A shorter wait is over before anybody has read about it.
 WORTH_TELLING = 1.0
@@ -140,6 +142,7 @@ class Transport:
 
     async def wait(self, seconds: float) -> None:
         """Wait, and say so."""
+        log.debug("Waiting %.1f s", seconds)
         if self._on_wait is not None and seconds >= WORTH_TELLING:
             self._on_wait(seconds)
         await self._clock.sleep(seconds)

@@ -9,12 +9,17 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from pinui.sdk.secret import masked
 
-__all__ = ["check_base_url", "is_loopback", "is_pinata", "origin", "redirect_target"]
+__all__ = ["check_base_url", "is_loopback", "is_pinata", "loggable", "origin", "redirect_target"]
 
 Origin = tuple[str, str, int]
 
 # A host as people write it: names, IPv4, bracketed IPv6. Anything else (spaces, controls, back-slashes) is refused.
 HOST = re.compile(r"[A-Za-z0-9._~%-]+|\[[0-9A-Fa-f:.]+\]")
+# Values of a query that may be shown: short ones under an innocent name, and CIDs.
+PARAMETER = re.compile(r"([?&][^=&#]*)=([^&#]*)")
+SECRET_NAME = re.compile(r"token|key|sig|secret|auth|pass|jwt|cred|policy", re.IGNORECASE)
+LONGEST_VALUE = 40
+CID_TEXT = re.compile(r"Qm[0-9A-Za-z]{44}|baf[a-z2-7]{50,}")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -30,6 +35,17 @@ def check_base_url(url: str, name: str, allow_insecure: bool) -> str:
     if not (parts.scheme == "https" or is_loopback(parts.hostname) or allow_insecure):
         raise ValueError(f"{name} must start with https:// (http is for this machine alone): {masked(repr(url))}")
     return parts.geturl().rstrip("/")
+
+
+def loggable(url: str) -> str:
+    """The address without secrets: passwords, and values of the query that could be tokens or signatures."""
+    return masked(PARAMETER.sub(_loggable_parameter, re.sub(r"[^!-~]", "?", url)))
+
+
+def _loggable_parameter(match: re.Match[str]) -> str:
+    name, value = match.groups()
+    is_long = len(value) > LONGEST_VALUE and not CID_TEXT.fullmatch(value)
+    return f"{name}=***" if is_long or SECRET_NAME.search(name) else match[0]
 
 
 @lru_cache(maxsize=256)  # asked several times for each request, mostly about the same few addresses

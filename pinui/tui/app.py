@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pinui", "make_app", "run"]
 
-
+log = logging.getLogger("pinui.tui")
 LOOK = 1.5
 GROWN_OLD = 30.0
 """Seconds between two looks at the history's file, and after which ages are written anew."""
@@ -288,7 +289,8 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
 
     def tell_error(self, error: BaseException) -> None:
-        """A toast for something that went wrong."""
+        """A toast for something that went wrong; the log of `--debug` tells where it came from."""
+        log.debug("%s", type(error).__name__, exc_info=error)
         self.notify(sentence(error), severity="error", timeout=self.NOTIFICATION_TIMEOUT * 1.6, markup=False)
 
     def copy(self, text: str, what: str) -> None:

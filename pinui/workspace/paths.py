@@ -46,6 +46,11 @@ class Paths:
         return cls(config / "config.toml", data / "history.db", data / "node", data / "crashes")
 
     @property
+    def debug_log(self) -> Path:
+        """Where the workbench logs with `--debug`."""
+        return self.history.with_name("debug.log")
+
+    @property
     def mark(self) -> str:
         """What keyring entries of this home end in, so that a test home never touches the real token."""
         if self.home is None:

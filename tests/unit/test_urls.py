@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from pinui.sdk.urls import check_base_url, is_loopback, is_pinata, origin, redirect_target
+from pinui.sdk.urls import check_base_url, is_loopback, is_pinata, loggable, origin, redirect_target
+
+CID = "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 
 
 @pytest.mark.parametrize(
@@ -123,3 +127,28 @@ def test_a_wrong_address_is_told_without_the_secret_in_it(url: str) -> None:
         check_base_url(url, "pin_api_url", False)
     assert "hunter2" not in str(caught.value)
     assert "eyJzdWIi" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://example.com/a?format=car&limit=10", "https://example.com/a?format=car&limit=10"),
+        ("https://ann:pass@example.com/a", "https://***@example.com/a"),
+        ("https://example.com/?pinataGatewayToken=abc&x=1", "https://example.com/?pinataGatewayToken=***&x=1"),
+        ("https://example.com/?X-Amz-Signature=0a1b&X-Amz-Credential=c/d", None),
+        ("https://example.com/?sig=a&Policy=b&AccessKeyId=d&jwt=e&password=f&auth=g&x=1", None),
+        (f"https://example.com/?anything={'a' * 60}", "https://example.com/?anything=***"),
+        (f"https://example.com/?arg={CID}", f"https://example.com/?arg={CID}"),
+        ("https://example.com/?eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x", "https://example.com/?***"),
+        ("https://example.com/a\x1b[31m?b\n=c", None),
+    ],
+)
+def test_an_address_is_logged_without_secrets(url: str, shown: str | None) -> None:
+    logged = loggable(url)
+    if shown is None:
+        values = re.findall(r"=([^&]*)", logged)
+        assert "\x1b" not in logged
+        assert "\n" not in logged
+        assert set(values) <= {"***", "1", "c"}
+    else:
+        assert logged == shown
