@@ -32,6 +32,7 @@ from pinui import __version__
 from pinui.sdk.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.http import Body, Breakdown, Head, Request
+from pinui.sdk.secret import masked
 from pinui.sdk.urls import loggable
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ class _TrailerReader(ResponseHandler):
         self._end = (self._end + data[-LONGEST_TRAILER:])[-LONGEST_TRAILER:]
         super().data_received(data)
         if self._body is not None and self._body.is_eof() and (said := STREAM_ERROR.search(self._end)):
-            self._body.set_exception(_StreamError(said[1].decode("utf-8", "replace")))
+            self._body.set_exception(_StreamError(masked(said[1].decode("utf-8", "replace"))))
 
 
 class _StreamError(aiohttp.ClientPayloadError):

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pinui import ProviderError
-from tests.sdk.conftest import MakeClient
+from tests.sdk.conftest import TOKEN, MakeClient
 from tests.servers import read_head, serve_raw
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -36,6 +36,17 @@ async def test_a_trailer_that_tells_of_a_failure_is_an_error(make_client: MakeCl
     async with serve_raw(fail_late) as url:
         with pytest.raises(ProviderError, match=r"^leveldb: closed$"):
             await make_client(url).test_connection()
+
+
+async def test_a_trailer_that_repeats_the_token_shows_it_to_nobody(make_client: MakeClient) -> None:
+    async def repeat(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(in_chunks(b"{}", b"X-Stream-Error: who is %b?\r\n" % TOKEN.encode()))
+        await writer.drain()
+
+    async with serve_raw(repeat) as url:
+        with pytest.raises(ProviderError, match=r"^who is \*\*\*\?$"):
+            await make_client(url, retries=0).test_connection()
 
 
 @pytest.mark.parametrize(
