@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
 # Rooms without I/O: there, a branch that no test takes is a gap.
-PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/http.py,pinui/sdk/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/ranges.py,pinui/sdk/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/wire.py
+PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/transport/http.py,pinui/sdk/transport/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/transport/ranges.py,pinui/sdk/transport/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/providers/wire.py,pinui/sdk/transport/refusals.py,pinui/sdk/providers/pin_list.py,pinui/version.py
 
 # The tests that show this. Measuring costs time, so the others, which start processes and draw screens, go without;
 # they wait a lot, so three of them share two cores.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from pinui.version import __version__
 
 if TYPE_CHECKING:
     from pinui.sdk.client import Client
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         SourceChanged,
         Unsupported,
     )
-    from pinui.sdk.http import OnProgress
     from pinui.sdk.models import (
         Blob,
         ClientConfig,
@@ -45,10 +44,11 @@ if TYPE_CHECKING:
         Totals,
         Verification,
     )
-    from pinui.sdk.pin_provider import PinProvider
     from pinui.sdk.provider import ContentStream, StorageProvider
+    from pinui.sdk.providers.pinning import PinProvider
     from pinui.sdk.secret import Secret
-    from pinui.sdk.sources import Uploadable, UploadSource
+    from pinui.sdk.transport.http import OnProgress
+    from pinui.sdk.writing.sources import Uploadable, UploadSource
 
 __all__ = [
     "Blob",
@@ -90,11 +90,11 @@ __all__ = [
 # Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
 _HOMES = {
     "Client": "client",
-    "OnProgress": "http",
-    "PinProvider": "pin_provider",
+    "OnProgress": "transport.http",
+    "PinProvider": "providers.pinning",
     "Secret": "secret",
     **dict.fromkeys(["ContentStream", "StorageProvider"], "provider"),
-    **dict.fromkeys(["UploadSource", "Uploadable"], "sources"),
+    **dict.fromkeys(["UploadSource", "Uploadable"], "writing.sources"),
     **dict.fromkeys(
         [
             "ContentError",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pinui.sdk import gateways
+from pinui.sdk.reading import gateways
 
 settings.register_profile("pinui", deadline=None)
 settings.load_profile("pinui")

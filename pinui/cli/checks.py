@@ -61,8 +61,8 @@ def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[st
     from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
     from pinui.sdk.errors import PinuiError
-    from pinui.sdk.prediction import SeenFiles
-    from pinui.sdk.sources import PIECE, open_source
+    from pinui.sdk.writing.prediction import SeenFiles
+    from pinui.sdk.writing.sources import PIECE, open_source
 
     how = {"hidden": options.hidden, "follow_links": options.follow_links}
     source = open_source(sys.stdin.buffer if path == "-" else Path(path), **how)

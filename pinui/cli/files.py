@@ -122,7 +122,7 @@ async def _paths(options: Namespace, console: Console) -> AsyncIterator[str | Ve
 async def files_in(path: str, options: Namespace, console: Console) -> list[str | VerbError]:
     """The files of a folder, for -r; a folder in it that can't be read is a failure among them."""
     from pinui.sdk.errors import PinuiError
-    from pinui.sdk.sources import contents_of
+    from pinui.sdk.writing.sources import contents_of
 
     closed: list[OSError] = []
     how = {"hidden": options.hidden, "follow_links": options.follow_links}

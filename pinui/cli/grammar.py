@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from pinui import __version__
 from pinui.cli.examples import EXAMPLES
+from pinui.version import __version__
 from pinui.workspace.text import clean
 
 __all__ = ["QUOTES", "build_parser", "verb_in"]

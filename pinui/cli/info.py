@@ -7,9 +7,9 @@ import sqlite3
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pinui import __version__
 from pinui.cli.figures import iso_time
 from pinui.cli.running import run
+from pinui.version import __version__
 from pinui.workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:

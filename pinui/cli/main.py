@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pinui import __version__
+from pinui.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

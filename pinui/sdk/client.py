@@ -12,7 +12,6 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack, cast, overload
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
 from pinui.sdk.errors import IntegrityError, Unsupported
-from pinui.sdk.http import OnProgress
 from pinui.sdk.models import (
     Blob,
     ClientConfig,
@@ -29,7 +28,6 @@ from pinui.sdk.models import (
     Verification,
     hide_secrets,
 )
-from pinui.sdk.pin_provider import PinProvider
 from pinui.sdk.provider import (
     Closable,
     ContentStream,
@@ -46,9 +44,11 @@ from pinui.sdk.provider import (
     Streams,
     Verifies,
 )
-from pinui.sdk.sources import Uploadable, look_at
+from pinui.sdk.providers.pinning import PinProvider
 from pinui.sdk.stored_json import message_from, text_of
-from pinui.sdk.transport import Clock
+from pinui.sdk.transport.http import OnProgress
+from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.sources import Uploadable, look_at
 
 __all__ = ["Client"]
 
@@ -316,3 +316,6 @@ def _told(read: Read[T], on_verdict: OnVerdict | None) -> T:
 
 def _unsupported(what: str) -> Unsupported:
     return Unsupported(f"This service can't {what}")
+
+
+Client.__module__ = "pinui"

@@ -141,3 +141,7 @@ class IntegrityError(PinuiError, ValueError):
         super().__init__(message, hint=hint)
         self.verification = verification
         self.record = record
+
+
+for _public in __all__:
+    globals()[_public].__module__ = "pinui"  # as people import them, also in a traceback

@@ -1,18 +1,15 @@
 """The SDK's values: configuration in, records, messages and blobs out."""
 
-from __future__ import annotations
+# No postponed annotations here: these classes say that they are pinui's, so that tools would look for names there.
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar, cast, get_args
 
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import check_base_url, is_pinata
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = [
     "Blob",
@@ -22,6 +19,7 @@ __all__ = [
     "ClientSettings",
     "Dialect",
     "FolderItem",
+    "HttpTransport",
     "LeftOut",
     "OnVerdict",
     "OnWait",
@@ -56,6 +54,13 @@ SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
 
 
+class HttpTransport(Protocol):
+    """An `httpx.AsyncBaseTransport`; named here so that one module alone imports httpx."""
+
+    async def handle_async_request(self, request: Any, /) -> Any: ...
+    async def aclose(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Timeouts:
     """How long to wait, in seconds."""
@@ -72,7 +77,7 @@ class Timeouts:
             raise ValueError("timeout must be a number of seconds above 0")
 
     @classmethod
-    def of(cls, value: float | Timeouts) -> Timeouts:
+    def of(cls, value: "float | Timeouts") -> "Timeouts":
         """A plain number is the limit for everything that has one."""
         if isinstance(value, Timeouts):
             return value
@@ -137,7 +142,7 @@ class ClientConfig:
     """The largest JSON document that is read; the hosted service stores at most 10 MB."""
     max_blob_bytes: int = 256 * MIB
     """The most that `download` holds in memory; with `to=` there is no limit."""
-    transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
+    transport: HttpTransport | None = field(default=None, repr=False)
     """Sends the requests, for tests (`httpx.MockTransport`) and special networks; closed with the client."""
 
     def __post_init__(self) -> None:
@@ -206,7 +211,7 @@ class ClientSettings(TypedDict, total=False):
     on_wait: OnWait | None
     max_json_bytes: int
     max_blob_bytes: int
-    transport: httpx.AsyncBaseTransport | None
+    transport: HttpTransport | None
 
 
 def _as_secret(given: Secret | str | None) -> Secret | None:
@@ -385,3 +390,8 @@ class Peek:
     def truncated(self) -> bool:
         """Whether there is more."""
         return self.total is None or self.total > len(self.data)
+
+
+for _name in __all__:
+    if isinstance(_value := globals()[_name], type):
+        _value.__module__ = "pinui"  # as people import them

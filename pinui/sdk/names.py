@@ -7,7 +7,7 @@ import re
 from urllib.parse import unquote
 
 from pinui.ipfs.folders import is_safe_name
-from pinui.sdk.http import Head
+from pinui.sdk.transport.http import Head
 
 __all__ = ["media_type_of", "name_of_reply", "safe_name"]
 

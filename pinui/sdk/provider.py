@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
-from pinui.sdk.http import OnProgress
 from pinui.sdk.models import Blob, Peek, Pin, Pinned, Totals, Verification
-from pinui.sdk.sources import Uploadable
+from pinui.sdk.transport.http import OnProgress
+from pinui.sdk.writing.sources import Uploadable
 
 __all__ = [
     "Closable",

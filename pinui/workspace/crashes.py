@@ -13,8 +13,8 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
-from pinui import __version__
 from pinui.sdk.secret import masked
+from pinui.version import __version__
 from pinui.workspace.paths import Paths, write_private
 from pinui.workspace.text import clean, encodable
 

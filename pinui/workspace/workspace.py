@@ -226,7 +226,7 @@ class Workspace(Session):
         """Take the pin away at the service. The rows stay in the history, marked."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import ProviderError
-        from pinui.sdk.wire import is_not_pinned
+        from pinui.sdk.transport.refusals import is_not_pinned
 
         canonical = Address.parse_root(cid).cid
         was_pinned = True

@@ -9,8 +9,8 @@ from typing import Any
 from pinui import Blob, ContentError, ProviderError
 from pinui.ipfs.importer import KUBO_V0, CidPredictor
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
-from pinui.sdk.http import OnProgress
-from pinui.sdk.sources import Uploadable, open_source
+from pinui.sdk.transport.http import OnProgress
+from pinui.sdk.writing.sources import Uploadable, open_source
 
 
 class Shelf:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pinui import Client, ClientConfig, PinProvider, PinuiError, Timeouts
 from pinui.node import Node
-from pinui.sdk.transport import Clock
+from pinui.sdk.transport.transport import Clock
 from tests.faults.chaos import chaos_proxy
 
 # A hang would be far longer than all limits of an operation together.

@@ -14,7 +14,7 @@ import pytest
 
 from pinui import Client, PinuiError
 from pinui.node import Node
-from pinui.sdk.behind import ONE_HOP
+from pinui.sdk.trailing_work import ONE_HOP
 
 DATA = os.urandom(2 * ONE_HOP + 200_000)
 Operation = Callable[[Client, Path, str], Awaitable[object]]

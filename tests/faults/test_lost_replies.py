@@ -11,7 +11,7 @@ import pytest
 
 from pinui import Client, ClientConfig, PinProvider
 from pinui.node import Node
-from pinui.sdk.transport import Clock
+from pinui.sdk.transport.transport import Clock
 from tests.faults.storm import no_wait
 from tests.servers import read_head, reply, serve_raw
 

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from pinui import Client, ClientConfig, PinProvider
 from pinui.node import Node
-from pinui.sdk.transport import Clock
+from pinui.sdk.transport.transport import Clock
 from tests.servers import serve
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"

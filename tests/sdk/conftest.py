@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pinui import Client, ClientConfig, PinProvider
-from pinui.sdk.transport import Clock
+from pinui.sdk.transport.transport import Clock
 from tests.servers import Handler, serve
 
 TOKEN = "canary-token-0123456789"

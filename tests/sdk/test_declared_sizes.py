@@ -16,7 +16,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link, encode_node
 from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.unixfs import EMPTY_FOLDER
-from pinui.sdk import folders
+from pinui.sdk.reading import folder_writer
 from tests.sdk.conftest import MakeClient, Setup
 from tests.sdk.gateways import Content, FakeGateway
 from tests.servers import serve
@@ -117,7 +117,7 @@ async def test_small_files_count_with_the_room_that_each_takes(
 async def test_the_number_of_entries_has_a_limit(
     reading: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(folder_writer, "MOST_ENTRIES", 100)
     content = many(2)
     client = await reading(Unfolding(content))
     with pytest.raises(ContentError, match="more than 100 entries"):

@@ -14,8 +14,8 @@ import pytest
 from pinui import Client, LeftOut, PinProvider, PinuiError
 from pinui.ipfs.importer import KUBO_V0
 from pinui.node import Node
-from pinui.sdk import sources
-from pinui.sdk.sources import look_into
+from pinui.sdk.writing import sources
+from pinui.sdk.writing.sources import look_into
 from tests.sdk.gateways import folder_of
 
 

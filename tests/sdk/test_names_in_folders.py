@@ -22,7 +22,7 @@ from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.unixfs import EMPTY_FOLDER
 from pinui.ipfs.verifier import Event, FileEnd, FileStart, FolderStart, SymlinkFound
-from pinui.sdk.folders import FolderWriter
+from pinui.sdk.reading.folder_writer import FolderWriter
 from tests.sdk.conftest import Setup
 from tests.sdk.gateways import Content, FakeGateway, folder_of, honest
 

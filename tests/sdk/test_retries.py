@@ -195,7 +195,7 @@ async def test_what_is_no_http_is_a_network_error(make_client: MakeClient, garba
 async def test_a_service_has_more_time_to_digest_a_large_upload(
     make_client: MakeClient, leap: Leap, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
-    monkeypatch.setattr("pinui.sdk.transport.DIGESTING_RATE", 3000)  # 3 MB: a thousand seconds more
+    monkeypatch.setattr("pinui.sdk.transport.transport.DIGESTING_RATE", 3000)  # 3 MB: a thousand seconds more
 
     async def handler(request: web.Request) -> web.Response:
         await request.read()

@@ -20,8 +20,8 @@ from pinui.ipfs.check import ContentCheck
 from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.jsontext import stringify
 from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
-from pinui.sdk.behind import MOST, ONE_HOP
-from pinui.sdk.folders import FolderWriter
+from pinui.sdk.reading.folder_writer import FolderWriter
+from pinui.sdk.trailing_work import MOST, ONE_HOP
 from tests.sdk.conftest import FakeClock, Leap, MakeClient, some_turns
 from tests.sdk.gateways import FakeGateway, cut, folder_of, honest, pour
 from tests.servers import read_head, reply, serve, serve_raw

@@ -16,8 +16,8 @@ import pytest
 from aiohttp import web
 
 from pinui import ContentError, NetworkError, ProviderError, SourceChanged
-from pinui.sdk.behind import ONE_HOP
-from pinui.sdk.sources import Part, UploadSource, open_source
+from pinui.sdk.trailing_work import ONE_HOP
+from pinui.sdk.writing.sources import Part, UploadSource, open_source
 from tests.sdk.conftest import MakeClient
 from tests.servers import read_head, reply, serve, serve_raw
 

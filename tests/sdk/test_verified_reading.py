@@ -21,9 +21,9 @@ from pinui.ipfs.cid import IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
 from pinui.ipfs.verifier import CarVerifier
-from pinui.sdk.checking import CarSink
-from pinui.sdk.http import Head
-from pinui.sdk.sinks import FileSink, MemorySink
+from pinui.sdk.reading.proof_sinks import CarSink
+from pinui.sdk.reading.sinks import FileSink, MemorySink
+from pinui.sdk.transport.http import Head
 from tests.sdk.conftest import FakeClock, MakeClient, Setup, some_turns
 from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
 from tests.sdk.gateways import pour as pour_into

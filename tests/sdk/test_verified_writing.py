@@ -17,9 +17,9 @@ from aiohttp import web
 from pinui import Client, ClientConfig, IntegrityError, PinProvider
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025
 from pinui.node import Node
-from pinui.sdk.multipart import Multipart
-from pinui.sdk.prediction import UploadPrediction
-from pinui.sdk.sources import open_source
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.prediction import UploadPrediction
+from pinui.sdk.writing.sources import open_source
 from tests.sdk.conftest import MakeClient, some_turns
 from tests.sdk.gateways import cut
 from tests.servers import serve

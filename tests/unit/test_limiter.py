@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.sdk.limiter import Bucket, bucket_for
+from pinui.sdk.transport.limiter import Bucket, bucket_for
 
 NOW = 1_700_000_000.0
 

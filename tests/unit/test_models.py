@@ -14,10 +14,10 @@ import pinui
 from pinui import Client, PinProvider
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
-from pinui.sdk.http import Head, SecretHeader
 from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
 from pinui.sdk.secret import Secret
 from pinui.sdk.stored_json import message_from
+from pinui.sdk.transport.http import Head, SecretHeader
 
 CANARY = "canary-token-1234567890"
 

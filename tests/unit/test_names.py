@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinui.ipfs.folders import is_safe_name
-from pinui.sdk.http import Head
 from pinui.sdk.names import name_of_reply, safe_name
+from pinui.sdk.transport.http import Head
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pinui.sdk.http import Head
-from pinui.sdk.ranges import Continuation, continuation, range_headers, strong_etag, whole_size
+from pinui.sdk.transport.http import Head
+from pinui.sdk.transport.ranges import Continuation, continuation, range_headers, strong_etag, whole_size
 
 
 def head(status: int, **headers: str) -> Head:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.sdk.http import Breakdown, Rejection
-from pinui.sdk.retry import LONGEST_WAIT, retry_after, wait_before_retry
+from pinui.sdk.transport.http import Breakdown, Rejection
+from pinui.sdk.transport.retry import LONGEST_WAIT, retry_after, wait_before_retry
 
 NOW = 1_700_000_000.0
 

@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.sdk import wire
 from pinui.sdk.errors import NetworkError, NetworkTimeout, ProviderError, RateLimited
-from pinui.sdk.http import Breakdown, Rejection
 from pinui.sdk.models import Totals
+from pinui.sdk.providers import wire
+from pinui.sdk.transport import refusals
+from pinui.sdk.transport.http import Breakdown, Rejection
 
 HTML = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
 
 
 def refusal(status: int, body: Any, *, gateway: bool = False, **headers: str) -> ProviderError:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return wire.provider_error(Rejection(status, headers, data, "https://x"), now=0, gateway=gateway)
+    return refusals.provider_error(Rejection(status, headers, data, "https://x"), now=0, gateway=gateway)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +68,9 @@ def test_a_refused_token_is_the_contracts_sentence_with_the_providers_words_besi
 
 def test_who_gave_no_token_is_told_so_and_not_that_it_is_wrong() -> None:
     for status, body in ((401, b""), (400, b'{"error":{"reason":"KEYS_MUST_BE_STRINGS"}}')):
-        error = wire.provider_error(Rejection(status, {}, body, "https://x"), now=0, has_token=False)
+        error = refusals.provider_error(Rejection(status, {}, body, "https://x"), now=0, has_token=False)
         assert "No token was sent" in str(error.hint)
-    other = wire.provider_error(Rejection(400, {}, b'{"error":"Invalid"}', "https://x"), now=0, has_token=False)
+    other = refusals.provider_error(Rejection(400, {}, b'{"error":"Invalid"}', "https://x"), now=0, has_token=False)
     assert other.hint is None
 
 
@@ -114,9 +115,9 @@ def test_no_body_breaks_it(body: bytes, status: int) -> None:
 
 
 def test_not_pinned_is_known_in_both_forms() -> None:
-    assert wire.is_not_pinned(refusal(400, {"error": {"reason": "CURRENT_USER_HAS_NOT_PINNED_CID"}}))
-    assert wire.is_not_pinned(refusal(404, {}))
-    assert not wire.is_not_pinned(refusal(400, {}))
+    assert refusals.is_not_pinned(refusal(400, {"error": {"reason": "CURRENT_USER_HAS_NOT_PINNED_CID"}}))
+    assert refusals.is_not_pinned(refusal(404, {}))
+    assert not refusals.is_not_pinned(refusal(400, {}))
 
 
 def test_the_json_body_in_both_dialects() -> None:
@@ -165,6 +166,6 @@ def test_any_other_text_in_place_of_a_cid_is_an_error(text: str) -> None:
 
 
 def test_no_answer_is_a_network_error() -> None:
-    error = wire.network_error(Breakdown("connect", "api.example could not be reached", hint="check"))
+    error = refusals.network_error(Breakdown("connect", "api.example could not be reached", hint="check"))
     assert (type(error), str(error), error.hint) == (NetworkError, "api.example could not be reached", "check")
-    assert type(wire.network_error(Breakdown("sent", "late", timed_out=True))) is NetworkTimeout
+    assert type(refusals.network_error(Breakdown("sent", "late", timed_out=True))) is NetworkTimeout

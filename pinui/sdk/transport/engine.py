@@ -28,12 +28,12 @@ import httpx
 import yarl
 from aiohttp.client_proto import ResponseHandler
 
-from pinui import __version__
-from pinui.sdk.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.errors import PinuiError
-from pinui.sdk.http import Body, Breakdown, Head, Request
-from pinui.sdk.secret import masked
+from pinui.sdk.models import HttpTransport
+from pinui.sdk.transport.connections import LocalNames, patient_socket, proxy_for
+from pinui.sdk.transport.http import Body, Breakdown, Head, Request
 from pinui.sdk.urls import loggable
+from pinui.version import __version__
 
 if TYPE_CHECKING:
     from aiohttp.http import RawResponseMessage
@@ -77,9 +77,9 @@ class Engine:
     """Sends one request and gives its reply. Made cheaply; connections and TLS come with the first request."""
 
     def __init__(
-        self, *, connect_timeout: float, connections: int = 64, transport: httpx.AsyncBaseTransport | None = None
+        self, *, connect_timeout: float, connections: int = 64, transport: HttpTransport | None = None
     ) -> None:
-        if transport is not None and not isinstance(transport, httpx.AsyncBaseTransport):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
+        if transport is not None and not isinstance(transport, httpx.AsyncBaseTransport):
             raise ValueError(f"transport must be an httpx.AsyncBaseTransport, not {type(transport).__name__}")
         self._transport = _AiohttpTransport(connect_timeout, connections) if transport is None else transport
         self._client: httpx.AsyncClient | None = None

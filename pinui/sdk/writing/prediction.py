@@ -8,7 +8,7 @@ from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
 from pinui.sdk.models import Verification
-from pinui.sdk.sources import Part, UploadSource
+from pinui.sdk.writing.sources import Part, UploadSource
 
 __all__ = ["SeenFiles", "UploadPrediction", "predict_text", "profile_for"]
 

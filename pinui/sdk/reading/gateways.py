@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pinui.sdk.http import SecretHeader
 from pinui.sdk.models import ClientConfig
 from pinui.sdk.secret import Secret
+from pinui.sdk.transport.http import SecretHeader
 
 __all__ = ["Abilities", "Gateway", "gateways_of", "known"]
 

@@ -15,17 +15,17 @@ from pinui.ipfs.cid import RAW
 from pinui.ipfs.jsontext import NotJSON, parse
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
-from pinui.sdk.behind import QUICK_TO_HASH
 from pinui.sdk.errors import ContentError, ProviderError
-from pinui.sdk.folders import FolderCounter, FolderWriter
-from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.models import Blob, ClientConfig, FolderItem, Peek, Verification
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.provider import Read
-from pinui.sdk.ranges import whole_size
-from pinui.sdk.reading import GatewayReader
-from pinui.sdk.sinks import CountingSink, FileSink, MemorySink, PipeSink
-from pinui.sdk.transport import Clock, Transport
+from pinui.sdk.reading.folder_writer import FolderCounter, FolderWriter
+from pinui.sdk.reading.reader import GatewayReader
+from pinui.sdk.reading.sinks import CountingSink, FileSink, MemorySink, PipeSink
+from pinui.sdk.trailing_work import QUICK_TO_HASH
+from pinui.sdk.transport.http import Head, OnProgress
+from pinui.sdk.transport.ranges import whole_size
+from pinui.sdk.transport.transport import Clock, Transport
 
 __all__ = ["GatewayContent"]
 

@@ -10,14 +10,14 @@ from pinui.ipfs.cid import DAG_PB, RAW, Cid
 from pinui.ipfs.multihash import can_prove
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
-from pinui.sdk.asking import Asker
-from pinui.sdk.checking import FOLDER_HINT, CarSink, CheckingSink, ReadSink
 from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError, RateLimited
-from pinui.sdk.folders import FolderSink
-from pinui.sdk.gateways import Gateway, gateways_of
-from pinui.sdk.http import Head, Sink
 from pinui.sdk.models import ClientConfig, Verification
-from pinui.sdk.transport import Clock, Transport
+from pinui.sdk.reading.folder_writer import FolderSink
+from pinui.sdk.reading.gateway_requests import GatewayRequests
+from pinui.sdk.reading.gateways import Gateway, gateways_of
+from pinui.sdk.reading.proof_sinks import FOLDER_HINT, CarSink, CheckingSink, ReadSink
+from pinui.sdk.transport.http import Head, Sink
+from pinui.sdk.transport.transport import Clock, Transport
 
 __all__ = ["GatewayReader", "ReadResult"]
 
@@ -72,12 +72,12 @@ class GatewayReader:
     config: ClientConfig
     transport: Transport
     clock: Clock
-    _asker: Asker = field(init=False)
+    _requests: GatewayRequests = field(init=False)
     _gateways: list[Gateway] = field(init=False)
     _fresh: dict[bytes, float] = field(init=False, default_factory=dict[bytes, float])
 
     def __post_init__(self) -> None:
-        self._asker = Asker(self.transport, self.clock)
+        self._requests = GatewayRequests(self.transport, self.clock)
         self._gateways = gateways_of(self.config)
 
     def remember_pinned(self, cid: str) -> None:
@@ -121,7 +121,9 @@ class GatewayReader:
         for gateway in self._gateways:
             url = address.url(gateway.url)
             try:
-                return await self._asker.get(gateway, url, sink, range_end=limit, retry=gateway is self._gateways[-1])
+                return await self._requests.get(
+                    gateway, url, sink, range_end=limit, retry=gateway is self._gateways[-1]
+                )
             except (ProviderError, NetworkError) as error:
                 failure = error
         raise failure
@@ -132,7 +134,7 @@ class GatewayReader:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
             retry = gateway is self._gateways[-1]
             with suppress(ProviderError, NetworkError, IntegrityError, ContentError):  # it was only worth a try
-                if await self._asker.read_car(gateway, address, sink, scope="&dag-scope=entity", retry=retry):
+                if await self._requests.read_car(gateway, address, sink, scope="&dag-scope=entity", retry=retry):
                     return sink.listing if sink.is_folder else None
         return None
 
@@ -178,7 +180,7 @@ class GatewayReader:
         """Read the content itself; where that doesn't tell whether it is right, and `proves`, again as blocks."""
         verify = self.config.verify != "off"
         url, sink = job.address.url(gateway.url), job.check if verify else job.sink
-        head = await self._asker.get(gateway, url, sink, transfer=job.transfer, retry=retry)
+        head = await self._requests.get(gateway, url, sink, transfer=job.transfer, retry=retry)
         if head.is_listing:
             if verify and job.cid.codec == RAW:
                 raise _mismatch(job)  # what is one block of bytes is no folder
@@ -229,13 +231,13 @@ class GatewayReader:
         failure: ProviderError | NetworkError | None = None
         is_proven = False
         try:
-            is_proven = await self._asker.read_car(gateway, job.address, sink, transfer=job.transfer, retry=retry)
+            is_proven = await self._requests.read_car(gateway, job.address, sink, transfer=job.transfer, retry=retry)
         except (ProviderError, NetworkError) as error:
             failure = error
         # One by one, they are worth asking for where a plain answer proved nothing.
         if not is_proven and not job.address.path and (told is not None or not job.blocks_first):
             try:
-                is_proven = await self._asker.read_blocks(gateway, sink, retry=retry)
+                is_proven = await self._requests.read_blocks(gateway, sink, retry=retry)
             except (ProviderError, NetworkError) as error:
                 failure = failure or error
         result = ReadResult(sink.content, "verified", sink.is_folder) if is_proven else None

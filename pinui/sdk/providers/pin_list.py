@@ -7,7 +7,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from pinui.sdk.models import Pin, PinStatus
-from pinui.sdk.wire import answer_object, not_understood, one_word, whole_number
+from pinui.sdk.providers.wire import answer_object, not_understood, one_word, whole_number
 
 __all__ = ["PAGE", "PinPages", "read_job", "read_page"]
 

@@ -11,21 +11,22 @@ from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.importer import ImportProfile
 from pinui.ipfs.jsontext import stringify, utf16_length
-from pinui.sdk import wire
 from pinui.sdk.address import Address
-from pinui.sdk.behind import QUICK_TO_HASH
-from pinui.sdk.content import GatewayContent
 from pinui.sdk.errors import PinuiError, ProviderError
-from pinui.sdk.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
-from pinui.sdk.listing import PinPages, read_job, read_page
 from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals, Verification
-from pinui.sdk.multipart import Multipart
-from pinui.sdk.prediction import UploadPrediction, predict_text, profile_for
+from pinui.sdk.providers import wire
+from pinui.sdk.providers.pin_list import PinPages, read_job, read_page
+from pinui.sdk.reading.content import GatewayContent
+from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.secret import Secret
-from pinui.sdk.sinks import MemorySink
-from pinui.sdk.sources import Uploadable, look_at
 from pinui.sdk.stored_json import text_of
-from pinui.sdk.transport import Clock, Transport
+from pinui.sdk.trailing_work import QUICK_TO_HASH
+from pinui.sdk.transport.http import Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
+from pinui.sdk.transport.refusals import is_not_pinned, network_error, provider_error
+from pinui.sdk.transport.transport import Clock, Transport
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.prediction import UploadPrediction, predict_text, profile_for
+from pinui.sdk.writing.sources import Uploadable, look_at
 
 __all__ = ["PinProvider"]
 
@@ -134,7 +135,7 @@ class PinProvider(GatewayContent):
         outcome = await self._transport.perform(request, MemorySink(LARGEST_ANSWER))
         if not isinstance(outcome.result, Head):
             error = self._error(outcome.result)
-            if not (outcome.maybe_done and isinstance(error, ProviderError) and wire.is_not_pinned(error)):
+            if not (outcome.maybe_done and isinstance(error, ProviderError) and is_not_pinned(error)):
                 raise error
         self._reader.forget_pinned(address.cid)
         return True
@@ -209,5 +210,8 @@ class PinProvider(GatewayContent):
 
     def _error(self, result: Rejection | Breakdown) -> PinuiError:
         if isinstance(result, Breakdown):
-            return wire.network_error(result)
-        return wire.provider_error(result, now=self._clock.now(), has_token=bool(self._token.secret))
+            return network_error(result)
+        return provider_error(result, now=self._clock.now(), has_token=bool(self._token.secret))
+
+
+PinProvider.__module__ = "pinui"

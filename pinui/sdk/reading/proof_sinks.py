@@ -11,11 +11,11 @@ from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, can_rebuild, like
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError, ForgottenBlock
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
-from pinui.sdk.behind import ONE_HOP, QUICK_TO_HASH, Behind
 from pinui.sdk.errors import ContentError, IntegrityError
-from pinui.sdk.folders import FolderSink
-from pinui.sdk.http import Head, Sink
 from pinui.sdk.names import media_type_of
+from pinui.sdk.reading.folder_writer import FolderSink
+from pinui.sdk.trailing_work import ONE_HOP, QUICK_TO_HASH, TrailingWork
+from pinui.sdk.transport.http import Head, Sink
 
 __all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotProven", "NotTrustless", "ReadSink", "as_integrity_error"]
 
@@ -66,7 +66,7 @@ class CheckingSink:
         self._batch: list[bytes] = []
         self._batched = 0
         self._size = 0
-        self._hashing = Behind()
+        self._hashing = TrailingWork()
         self._is_listing = False
 
     @property
@@ -79,7 +79,7 @@ class CheckingSink:
 
     async def begin(self, head: Head, offset: int) -> None:
         if offset == 0:
-            self._hashing = Behind()  # the one of an attempt that is void goes with the check that it works for
+            self._hashing = TrailingWork()  # the one of an attempt that is void goes with the check that it works for
             self._checks = self._new_checks()
             self._batch.clear()
             self._batched = self._size = 0

@@ -21,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinui.ipfs.cid import RAW, SHA2_256, Cid
-from pinui.sdk import checking, sinks
-from pinui.sdk.behind import MOST, ONE_HOP, Behind
-from pinui.sdk.checking import CheckingSink
-from pinui.sdk.http import Head
-from pinui.sdk.sinks import FileSink
+from pinui.sdk.reading import proof_sinks, sinks
+from pinui.sdk.reading.proof_sinks import CheckingSink
+from pinui.sdk.reading.sinks import FileSink
+from pinui.sdk.trailing_work import MOST, ONE_HOP, TrailingWork
+from pinui.sdk.transport.http import Head
 from tests.sdk.conftest import Leap, MakeClient, some_turns
 from tests.sdk.test_transfers import CID, serving
 from tests.servers import read_head, reply, serve, serve_raw
@@ -41,7 +41,7 @@ async def test_work_is_done_in_order_a_few_pieces_behind() -> None:
         release.wait()
         done.append(number)
 
-    behind = Behind()
+    behind = TrailingWork()
     for number in range(MOST):
         await asyncio.wait_for(behind.room(), 60)
         behind.start(work, number)
@@ -58,7 +58,7 @@ async def test_work_is_done_in_order_a_few_pieces_behind() -> None:
 
 
 async def test_what_went_wrong_is_raised_each_time(caplog: pytest.LogCaptureFixture) -> None:
-    behind = Behind()
+    behind = TrailingWork()
     behind.start(int, "x")
     for _ in range(2):
         with pytest.raises(ValueError, match="invalid literal"):
@@ -71,7 +71,7 @@ async def test_where_no_thread_is_left_nobody_waits_for_ever() -> None:
     pool = ThreadPoolExecutor(1)
     asyncio.get_running_loop().set_default_executor(pool)
     pool.shutdown()
-    behind = Behind()
+    behind = TrailingWork()
     behind.start(int)
     with pytest.raises(RuntimeError, match="shutdown"):
         await behind.settle()
@@ -93,7 +93,7 @@ STEPS = st.lists(
 def test_whatever_breaks_off_the_file_is_what_arrived_and_so_is_its_hash(steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(sinks, "ONE_HOP", 16)
-        patch.setattr(checking, "ONE_HOP", 24)
+        patch.setattr(proof_sinks, "ONE_HOP", 24)
         asyncio.run(arrive(steps, Path(folder, "out")))
 
 
@@ -197,9 +197,9 @@ async def test_a_slow_disk_is_not_the_gateways_silence_when_a_download_goes_on(
     body = os.urandom(2 * ONE_HOP)
     asked: list[int] = []
     waits, release = asyncio.Event(), threading.Event()
-    settle = Behind.settle
+    settle = TrailingWork.settle
 
-    async def settle_visibly(behind: Behind) -> None:
+    async def settle_visibly(behind: TrailingWork) -> None:
         if len(asked) == 2:
             waits.set()
         await settle(behind)
@@ -219,7 +219,7 @@ async def test_a_slow_disk_is_not_the_gateways_silence_when_a_download_goes_on(
             writer.write(reply("206 Partial Content", body[start:], content_range, 'ETag: "e"'))
         await writer.drain()
 
-    monkeypatch.setattr(Behind, "settle", settle_visibly)
+    monkeypatch.setattr(TrailingWork, "settle", settle_visibly)
     disk(write)
     async with serve_raw(handler) as url:
         task = asyncio.create_task(make_client(url, retries=1).download(CID, to=tmp_path / "out"))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinui import Pin, ProviderError
-from pinui.sdk import listing
-from pinui.sdk.listing import PinPages, read_job, read_page
+from pinui.sdk.providers import pin_list
+from pinui.sdk.providers.pin_list import PinPages, read_job, read_page
 
 Change = Callable[[list[Pin]], None]
 
@@ -52,14 +52,14 @@ def read_all(account: Account, *changes: Change) -> list[str]:
 @pytest.mark.parametrize("dates", [True, False], ids=["by date", "by offset"])
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 35])
 def test_every_pin_is_listed_once(monkeypatch: pytest.MonkeyPatch, count: int, dates: bool) -> None:
-    monkeypatch.setattr(listing, "PAGE", 10)
-    monkeypatch.setattr(listing, "OVERLAP", 3)
+    monkeypatch.setattr(pin_list, "PAGE", 10)
+    monkeypatch.setattr(pin_list, "OVERLAP", 3)
     pins = [pin(number) for number in range(count)]
     assert read_all(Account(pins, dates=dates)) == [str(number) for number in reversed(range(count))]
 
 
 def test_more_pins_of_one_moment_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "PAGE", 10)
+    monkeypatch.setattr(pin_list, "PAGE", 10)
     pins = [pin(number, created=7) for number in range(34)] + [pin(99, created=3), pin(100, created=9)]
     assert sorted(read_all(Account(pins))) == sorted(one.id or "" for one in pins)
 
@@ -89,8 +89,8 @@ def test_a_pin_that_was_there_all_the_time_is_listed(
         return apply
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(listing, "PAGE", 8)
-        patch.setattr(listing, "OVERLAP", 2)
+        patch.setattr(pin_list, "PAGE", 8)
+        patch.setattr(pin_list, "OVERLAP", 2)
         account = Account([pin(number, created=number // 3) for number in numbers], dates=dates)
         seen = read_all(account, *(change(*one) for one in changes))
     stayed = {one.id for one in account.pins if int(one.id or 0) < 1000}

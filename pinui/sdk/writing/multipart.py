@@ -8,10 +8,10 @@ import threading
 from collections.abc import AsyncIterator, Iterable
 from typing import BinaryIO, NoReturn, Protocol
 
-from pinui.sdk.behind import QUICK_TO_HASH, Behind
 from pinui.sdk.errors import SourceChanged
-from pinui.sdk.http import OnProgress
-from pinui.sdk.sources import PIECE, Part
+from pinui.sdk.trailing_work import QUICK_TO_HASH, TrailingWork
+from pinui.sdk.transport.http import OnProgress
+from pinui.sdk.writing.sources import PIECE, Part
 
 OCTETS = "application/octet-stream"
 
@@ -71,7 +71,7 @@ class Multipart:
     async def _read(self) -> AsyncIterator[bytes]:
         self._hold = hold = _Hold()
         watch = None if self._watcher is None else self._watcher.begin()
-        hashing = Behind()
+        hashing = TrailingWork()
         done = 0
         if self._opening:
             yield self._opening

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from pinui.sdk.retry import LONGEST_WAIT, date_of, retry_after
+from pinui.sdk.transport.retry import LONGEST_WAIT, date_of, retry_after
 from pinui.sdk.urls import is_pinata, origin
 
 __all__ = ["Bucket", "bucket_for"]

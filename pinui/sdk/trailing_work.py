@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-__all__ = ["MOST", "ONE_HOP", "QUICK_TO_HASH", "Behind"]
+__all__ = ["MOST", "ONE_HOP", "QUICK_TO_HASH", "TrailingWork"]
 
 # Hashing this little takes less time than asking a thread to do it.
 QUICK_TO_HASH = 64 * 1024
@@ -21,7 +21,7 @@ ONE_HOP = 2 * 1024 * 1024
 MOST = 3
 
 
-class Behind:
+class TrailingWork:
     """Does pieces of work one after the other, in a thread of the default pool that goes on while there is more."""
 
     def __init__(self) -> None:

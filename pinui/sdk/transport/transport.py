@@ -9,20 +9,16 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pinui.sdk.engine import Broken, Engine, Reply
-from pinui.sdk.http import Breakdown, Head, Rejection, Request, Sink
-from pinui.sdk.limiter import bucket_for
-from pinui.sdk.models import OnWait, Timeouts
-from pinui.sdk.ranges import Continuation, continuation, range_headers
-from pinui.sdk.retry import wait_before_retry
+from pinui.sdk.models import HttpTransport, OnWait, Timeouts
 from pinui.sdk.secret import masked
+from pinui.sdk.transport.engine import Broken, Engine, Reply
+from pinui.sdk.transport.http import Breakdown, Head, Rejection, Request, Sink
+from pinui.sdk.transport.limiter import bucket_for
+from pinui.sdk.transport.ranges import Continuation, continuation, range_headers
+from pinui.sdk.transport.retry import wait_before_retry
 from pinui.sdk.urls import redirect_target
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["Clock", "Outcome", "Transport"]
 
@@ -71,7 +67,7 @@ class Transport:
         allow_insecure: bool = False,
         on_wait: OnWait | None = None,
         clock: Clock | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: HttpTransport | None = None,
     ) -> None:
         self._timeouts = timeouts
         self._retries = retries

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 
-from pinui.sdk.http import Breakdown, Rejection
+from pinui.sdk.transport.http import Breakdown, Rejection
 
 __all__ = ["LONGEST_WAIT", "date_of", "retry_after", "wait_before_retry"]
 

@@ -14,8 +14,8 @@ from typing import BinaryIO, Protocol, TypeVar
 from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
-from pinui.sdk.http import OnProgress
-from pinui.sdk.sinks import check_room, free_room, sync_folder, temporary_beside
+from pinui.sdk.reading.sinks import check_room, free_room, sync_folder, temporary_beside
+from pinui.sdk.transport.http import OnProgress
 
 __all__ = ["FolderCounter", "FolderSink", "FolderWriter"]
 

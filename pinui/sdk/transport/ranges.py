@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from pinui.sdk.http import Head
+from pinui.sdk.transport.http import Head
 
 __all__ = ["Continuation", "continuation", "range_headers", "strong_etag", "whole_size"]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 from pinui.ipfs.cid import IDENTITY
 from pinui.ipfs.limits import MAX_BLOCK
-from pinui.sdk import wire
 from pinui.sdk.address import Address
-from pinui.sdk.checking import CarSink, NotProven, NotTrustless
 from pinui.sdk.errors import NetworkError, ProviderError
-from pinui.sdk.gateways import Gateway
-from pinui.sdk.http import Head, Rejection, Request, Sink
-from pinui.sdk.sinks import MemorySink
-from pinui.sdk.transport import Clock, Transport
+from pinui.sdk.reading.gateways import Gateway
+from pinui.sdk.reading.proof_sinks import CarSink, NotProven, NotTrustless
+from pinui.sdk.reading.sinks import MemorySink
+from pinui.sdk.transport.http import Head, Rejection, Request, Sink
+from pinui.sdk.transport.refusals import network_error, provider_error
+from pinui.sdk.transport.transport import Clock, Transport
 
-__all__ = ["Asker"]
+__all__ = ["GatewayRequests"]
 
 CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
 RAW_TYPE = "application/vnd.ipld.raw"
@@ -28,7 +28,7 @@ UNKNOWN_FORMAT = (400, 406, 415, 501)
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class GatewayRequests:
     """Puts questions to gateways. `retry` is for the last one: before, the next one is asked at once."""
 
     transport: Transport
@@ -55,8 +55,8 @@ class Asker:
         if isinstance(outcome.result, Head):
             return outcome.result
         if isinstance(outcome.result, Rejection):
-            raise wire.provider_error(outcome.result, now=self.clock.now(), gateway=True)
-        raise wire.network_error(outcome.result)
+            raise provider_error(outcome.result, now=self.clock.now(), gateway=True)
+        raise network_error(outcome.result)
 
     async def read_car(
         self,

@@ -1,4 +1,4 @@
-"""The pinning API's wire, as pure functions: bodies out, answers and refusals in."""
+"""Answers that are no success, and missing answers, as errors: their words, reasons and advice."""
 
 from __future__ import annotations
 
@@ -6,26 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from pinui.ipfs.jsontext import NotJSON, parse, stringify
-from pinui.sdk.errors import NetworkError, NetworkTimeout, PinuiError, ProviderError, RateLimited
-from pinui.sdk.http import Breakdown, Rejection
-from pinui.sdk.models import Dialect, Totals
-from pinui.sdk.retry import retry_after
+from pinui.ipfs.jsontext import NotJSON, parse
+from pinui.sdk.errors import NetworkError, NetworkTimeout, ProviderError, RateLimited
+from pinui.sdk.transport.http import Breakdown, Rejection
+from pinui.sdk.transport.retry import retry_after
 
-__all__ = [
-    "answer_object",
-    "is_not_pinned",
-    "network_error",
-    "not_understood",
-    "one_word",
-    "options_field",
-    "pin_json_body",
-    "provider_error",
-    "read_authentication",
-    "read_pinned_cid",
-    "read_totals",
-    "whole_number",
-]
+__all__ = ["is_not_pinned", "network_error", "provider_error"]
 
 # A proxy's page can be long; a sentence that someone wrote for a person is not.
 LONGEST_PLAIN_TEXT = 300
@@ -33,63 +19,7 @@ LONGEST_DETAILS = 2000
 PAGE = re.compile(r"<\s*(!doctype|html|head|body)\b", re.IGNORECASE)
 NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd]")
 GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
-# Not every CID that parses: people's mocks answer QmTest. But one word, which can't steer a terminal or end a line.
-WORD = re.compile(r"[A-Za-z0-9]{1,512}")
-DIGITS = re.compile(r"[0-9]{1,18}")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
-
-
-def pin_json_body(text: str, *, name: str, dialect: Dialect, cid_version: int | None) -> bytes:
-    """The body of pinJSONToIPFS. The document's text goes in as it is, so that it is written once."""
-    prefix = dialect
-    options = "" if cid_version is None else f',"{prefix}Options":{stringify({"cidVersion": cid_version})}'
-    metadata = stringify({"name": name})
-    return f'{{"{prefix}Content":{text},"{prefix}Metadata":{metadata}{options}}}'.encode()
-
-
-def options_field(dialect: Dialect, cid_version: int) -> tuple[str, str]:
-    """Name and text of the form field that carries an upload's options."""
-    return f"{dialect}Options", stringify({"cidVersion": cid_version})
-
-
-def read_pinned_cid(status: int, body: bytes) -> str:
-    """The CID that a pin call answered."""
-    cid = answer_object(body).get("IpfsHash")
-    if not isinstance(cid, str) or not cid:
-        raise not_understood(status, "it names no IpfsHash")
-    if one_word(cid) is None:
-        raise not_understood(status, "its IpfsHash is no CID")
-    return cid
-
-
-def one_word(value: object) -> str | None:
-    """A CID as a service writes it; None for anything that could be a line or a command of its own."""
-    return value if isinstance(value, str) and WORD.fullmatch(value) else None
-
-
-def read_authentication(status: int, body: bytes) -> bool:
-    """True for a success message; anything else is an error."""
-    if isinstance(answer_object(body).get("message"), str):
-        return True
-    raise not_understood(status, "it carries no message")
-
-
-def read_totals(status: int, body: bytes) -> Totals:
-    """What `userPinnedDataTotal` answered."""
-    answer = answer_object(body)
-    pins, size = whole_number(answer.get("pin_count")), whole_number(answer.get("pin_size_total"))
-    if pins is None or size is None:
-        raise not_understood(status, "it carries no totals")
-    return Totals(pins, size)
-
-
-def whole_number(value: object) -> int | None:
-    """A count or a size, which services write as a number or as text; None for anything that is none."""
-    if isinstance(value, str) and DIGITS.fullmatch(value):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
 def is_not_pinned(error: ProviderError) -> bool:
@@ -193,21 +123,3 @@ def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None
     if gateway and status in (401, 403):
         return "The gateway refuses: it may want a key of its own (gateway_key), or not serve this."
     return HINTS_BY_STATUS.get(status)
-
-
-def answer_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that was answered; empty for anything else."""
-    try:
-        answer = parse(body)
-    except NotJSON:
-        return {}
-    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
-
-
-def not_understood(status: int, why: str) -> PinuiError:
-    """The error for a success whose body makes no sense."""
-    return ProviderError(
-        f"The provider's answer was not understood: {why}",
-        status=status,
-        hint="Is the API's URL that of a pinning service? A login page of the network can answer like this, too.",
-    )

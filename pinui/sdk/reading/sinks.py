@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from pinui.sdk.behind import ONE_HOP, Behind
 from pinui.sdk.errors import ContentError, NetworkError
-from pinui.sdk.http import Head, OnProgress
 from pinui.sdk.names import name_of_reply
-from pinui.sdk.ranges import strong_etag
+from pinui.sdk.trailing_work import ONE_HOP, TrailingWork
+from pinui.sdk.transport.http import Head, OnProgress
+from pinui.sdk.transport.ranges import strong_etag
 
 __all__ = [
     "CountingSink",
@@ -167,7 +167,7 @@ class FileSink:
         self._final = to
         self._buffer: list[bytes] = []
         self._buffered = 0
-        self._writing = Behind()
+        self._writing = TrailingWork()
         self._done = 0
         self._total: int | None = None
         self._etag: str | None = None

@@ -1,0 +1,1 @@
+"""Storage services, one file each."""

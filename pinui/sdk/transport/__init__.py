@@ -1,0 +1,1 @@
+"""Sending requests: the HTTP engine, limits on waiting, redirects, retries and rate limits."""
