@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, cast, get_args
 
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import check_base_url, is_pinata
@@ -254,7 +254,7 @@ class LeftOut:
     def __bool__(self) -> bool:
         return bool(self.hidden or self.links or self.empty_folders)
 
-    def __add__(self, other: LeftOut) -> LeftOut:
+    def __add__(self, other: Self) -> "LeftOut":
         return LeftOut(
             hidden=self.hidden + other.hidden,
             links=self.links + other.links,
