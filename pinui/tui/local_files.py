@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pinui.sdk.sources import is_hidden
+from pinui.sdk.writing.sources import is_hidden
 from pinui.workspace import WorkspaceError
 from pinui.workspace.text import natural_key
 

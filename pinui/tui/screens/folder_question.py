@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from pinui import LeftOut
-from pinui.sdk.sources import FolderContents, contents_of
+from pinui.sdk.writing.sources import FolderContents, contents_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
