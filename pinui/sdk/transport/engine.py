@@ -30,6 +30,7 @@ from aiohttp.client_proto import ResponseHandler
 
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import HttpTransport
+from pinui.sdk.secret import masked
 from pinui.sdk.transport.connections import LocalNames, patient_socket, proxy_for
 from pinui.sdk.transport.http import Body, Breakdown, Head, Request
 from pinui.sdk.urls import loggable
