@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from rich.cells import cell_len, set_cell_size, split_graphemes
+from rich.cells import cell_len, split_graphemes
 
 from pinui.workspace.text import clean, clean_line
 
@@ -16,6 +17,8 @@ __all__ = [
     "day",
     "duration",
     "fit",
+    "graphemes",
+    "joined",
     "moment",
     "plural",
     "right",
@@ -32,6 +35,31 @@ MINUTE, HOUR, DAY, WEEK = 60, 3600, 86_400, 604_800
 LAST_MOMENT = 253_402_214_400_000  # the last day of the year 9999
 
 
+JOINED = re.compile("[\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e007f]")
+"""A sign that several characters are drawn as one emoji."""
+FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
+"""The first and the last of the letters that are a flag in pairs."""
+
+
+def graphemes(text: str) -> list[tuple[int, int, int]]:
+    """What a reader takes for one character: where each begins and ends, and its cells. A flag is one, too."""
+    spans: list[tuple[int, int, int]] = []
+    half = False
+    for start, end, cells in split_graphemes(text)[0]:
+        is_letter = FLAG_LETTERS[0] <= text[start] <= FLAG_LETTERS[1]
+        half = is_letter and not half
+        if is_letter and not half:
+            start, _, before = spans.pop()
+            cells += before
+        spans.append((start, end, cells))
+    return spans
+
+
+def joined(text: str) -> list[tuple[int, int]]:
+    """Where emoji begin and end that are made of several characters."""
+    return [(start, end) for start, end, _ in graphemes(text) if end - start > 1] if JOINED.search(text) else []
+
+
 def fit(text: str, width: int) -> str:
     """Exactly `width` cells: padded, or cut with an ellipsis."""
     text = clean_line(text)
@@ -39,8 +67,19 @@ def fit(text: str, width: int) -> str:
         return ""
     if cell_len(text) <= width:
         return text + " " * (width - cell_len(text))
-    head = set_cell_size(text, width - 1).rstrip() + "…"
+    head = _beginning(text, width - 1).rstrip() + "…"
     return head + " " * (width - cell_len(head))
+
+
+def _beginning(text: str, width: int) -> str:
+    """As much of it as has room in `width` cells."""
+    if text.isascii():
+        return text[:width]
+    for start, _, cells in graphemes(text):
+        width -= cells
+        if width < 0:
+            return text[:start]
+    return text
 
 
 def right(text: str, width: int) -> str:
@@ -64,7 +103,7 @@ def _broken(paragraph: str, width: int) -> Iterator[str]:
     """The lines of one paragraph, which is walked once: a message may be one paragraph of any length."""
     begin = cells = 0
     blank = cells_to_blank = 0  # where the last blank of this line ends, and how many cells lie before that
-    for start, end, wide in split_graphemes(paragraph)[0]:
+    for start, end, wide in graphemes(paragraph):
         is_blank = paragraph[start:end] == " "
         if cells + wide > width and start > begin:
             if is_blank or blank <= begin:
@@ -92,11 +131,10 @@ def short_cid(cid: str) -> str:
 def short_path(path: str, home: str, width: int) -> str:
     """A path with `~` for home, in at most `width` cells: cut at its beginning."""
     shown = clean_line("~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path)
-    spans, cells = split_graphemes(shown)
-    if cells <= width:
+    if cell_len(shown) <= width:
         return shown
     begin, room = len(shown), width - 1
-    for start, _, wide in reversed(spans):
+    for start, _, wide in reversed(graphemes(shown)):
         room -= wide
         if room < 0:
             break

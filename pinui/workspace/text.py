@@ -7,8 +7,16 @@ from unicodedata import category
 
 __all__ = ["clean", "clean_line", "encodable", "natural_key"]
 
+# One emoji, with its skin tone or the request to show it in colours.
+EMOJI = "[←-⇿⌀-⏿■-➿⬀-⯿\U0001f000-\U0001f1e5\U0001f200-\U0001faff][\ufe0f\U0001f3fb-\U0001f3ff]?"
+# Emoji that are one sign: up to four that are joined, as in a family, and the three flags that are spelled with tags.
+# Nowhere else are joiners and tags kept, where they would hide text.
+JOINED = f"{EMOJI}(?:\u200d{EMOJI}){{1,3}}|" + "|".join(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
+    for region in ("gbeng", "gbsct", "gbwls")
+)
 # Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
-SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
+SUSPECT = re.compile(rf"{JOINED}|[^\x20-\x7e\n\t]")
 # What steers a terminal or hides text: controls (C0, DEL, C1), formats (bidi, zero-width), lone surrogates,
 # and the two separators that some terminals take for line ends.
 HARMFUL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
@@ -16,8 +24,8 @@ REPLACEMENT = "\ufffd"
 
 
 def _replace(match: re.Match[str]) -> str:
-    character = match[0]
-    return REPLACEMENT if category(character) in HARMFUL else character
+    found = match[0]
+    return REPLACEMENT if len(found) == 1 and category(found) in HARMFUL else found
 
 
 def clean(text: str) -> str:

@@ -12,6 +12,8 @@ import rich.cells
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.style import Style
+from textual.strip import Strip
 
 from pinui.tui import json_text
 from pinui.tui.display import (
@@ -20,6 +22,7 @@ from pinui.tui.display import (
     day,
     duration,
     fit,
+    graphemes,
     moment,
     plural,
     right,
@@ -30,6 +33,7 @@ from pinui.tui.display import (
     wrapped,
 )
 from pinui.tui.json_text import beginning, in_short_lines, json_spans, pretty, safe_for_editor
+from pinui.tui.widgets.line_view import segments
 from pinui.workspace.text import clean_line
 
 NOW = datetime(2026, 11, 14, 22, 43, tzinfo=UTC)
@@ -115,6 +119,34 @@ def test_wrapped_lines_are_never_too_wide_and_lose_only_blanks(text: str, width:
     lines = list(wrapped(text, width))
     assert all(cell_len(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join("".join(wrapped(text, 10_000_000)).split())
+
+
+FAMILY, DOCTOR, THUMB, HEART = "👩\u200d👩\u200d👧\u200d👦", "👩🏽\u200d⚕\ufe0f", "👍🏽", "❤\ufe0f"
+NORWAY, SCOTLAND = "🇳🇴", "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+
+
+@pytest.mark.parametrize("emoji", [FAMILY, DOCTOR, THUMB, HEART, NORWAY, SCOTLAND])
+def test_emoji_that_are_made_of_several_characters_are_never_cut_in_two(emoji: str) -> None:
+    assert graphemes(emoji + emoji) == [(0, len(emoji), 2), (len(emoji), 2 * len(emoji), 2)]
+    assert fit(f"ab{emoji}cd", 6) == f"ab{emoji}cd"
+    assert fit(f"ab{emoji}cd", 5) == f"ab{emoji}…"
+    assert fit(f"ab{emoji}cd", 4) == "ab… "
+    assert right(f"{emoji}1", 5) == f"  {emoji}1"
+    assert list(wrapped(emoji * 3, 5)) == [emoji * 2, emoji]
+    assert short_path(f"/srv/{emoji}{emoji}x", "/srv/eva", 6) == f"…{emoji}{emoji}x"
+    assert short_path(f"/srv/{emoji}{emoji}x", "/srv/eva", 5) == f"…{emoji}x"
+
+
+@given(st.lists(st.sampled_from([FAMILY, DOCTOR, THUMB, HEART, NORWAY, SCOTLAND, "a", "漢"])), st.integers(0, 9))
+def test_a_pane_s_edge_cuts_no_emoji_in_two(parts: list[str], x: int) -> None:
+    text = "".join(parts)
+    strip = Strip(segments([(text, Style.null())], (x, x + 5))).crop_extend(x, x + 5, None)
+    assert strip.cell_length == 5
+    rest = strip.text.replace(" ", "")
+    assert rest in text
+    while rest:
+        part = next(part for part in parts if rest.startswith(part))
+        rest = rest.removeprefix(part)
 
 
 def test_text_is_broken_at_blanks() -> None:

@@ -70,6 +70,18 @@ async def test_s_sorts_and_the_header_says_how() -> None:
             assert await titles(app, pilot) == order
 
 
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 30)])
+async def test_where_there_is_no_header_the_border_says_how_the_list_is_sorted(size: tuple[int, int]) -> None:
+    async with workbench(size=size) as (app, pilot):
+        await store(app, b={"x": "y" * 50}, a={"x": 1})
+        await shows(pilot, "age ▾ · 2 pins")
+        for order in ("age ▴ · 2 pins", "name ▴ · 2 pins", "size ▾ · 2 pins"):
+            await pilot.press("s")
+            await shows(pilot, order)
+        await pilot.resize_terminal(160, 40)
+        await shows(pilot, "SIZE ▾", "─ 2 pins")
+
+
 async def test_a_note_is_shown_with_the_pin_and_found_by_the_filter() -> None:
     async with workbench() as (app, pilot):
         await store(app, letter={"n": 1}, map={"n": 2})

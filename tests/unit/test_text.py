@@ -10,6 +10,20 @@ from hypothesis import strategies as st
 
 from pinui.workspace.text import clean, clean_line, natural_key
 
+EMOJI = (
+    "👩\u200d👩\u200d👧\u200d👦",
+    "👩🏻\u200d❤\ufe0f\u200d💋\u200d👩🏿",
+    "👩🏽\u200d⚕\ufe0f",
+    "🏳\ufe0f\u200d🌈",
+    "🐻\u200d❄\ufe0f",
+    "🙂\u200d↔\ufe0f",
+    "👍🏽",
+    "❤\ufe0f",
+    "1\ufe0f\u20e3",
+    "🇳🇴",
+    "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+)
+
 
 @pytest.mark.parametrize(
     ("raw", "shown"),
@@ -23,10 +37,28 @@ from pinui.workspace.text import clean, clean_line, natural_key
         ("over\rwritten\x7f\x00", "over�written��"),
         ("half \ud83d", "half �"),
         ("line\u2028separator", "line�separator"),
+        ("a\u200db 👩\u200d \u200d👩 👩\u200d\u200d👩", "a�b 👩� �👩 👩��👩"),
+        ("\U000e0061 🏴\U000e0067\U000e0062\U000e007f", "� 🏴���"),
+        ("👩" + "\u200d👩" * 4, "👩" + "\u200d👩" * 3 + "�👩"),
     ],
 )
 def test_what_steers_a_terminal_is_replaced_and_the_rest_stays(raw: str, shown: str) -> None:
     assert clean(raw) == shown
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_joined_emoji_stay_whole(emoji: str) -> None:
+    assert clean(f"a{emoji}{emoji}b") == f"a{emoji}{emoji}b"
+
+
+@given(st.lists(st.sampled_from([*EMOJI, *"a\u200d\ufe0f👩❤🏽🏴\U000e0067\U000e007f"])).map("".join))
+def test_emoji_in_pieces_are_cleaned_as_other_text_is(raw: str) -> None:
+    shown = clean(raw)
+    assert len(shown) == len(raw)
+    assert clean(shown) == shown
+    for before, joiner, after in zip(" " + shown, shown, shown[1:] + " ", strict=False):
+        if joiner == "\u200d":
+            assert {unicodedata.category(before), unicodedata.category(after)} <= {"So", "Sm", "Sk", "Mn"}
 
 
 @given(st.text(alphabet=st.characters(codec=None)))

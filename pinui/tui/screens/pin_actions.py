@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui import FolderItem, Peek
-from pinui.tui.display import plural
+from pinui.tui.display import fit, plural
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.outside import run_outside
@@ -200,7 +200,9 @@ class PinActions(PlaceScreen):
 
     async def _rename(self) -> None:
         if (entry := self.pins.current) is not None:
-            name = await self._ask_text("name", f"A name of your own for {title_of(entry)[:60]}", entry.name)
+            name = await self._ask_text(
+                "name", f"A name of your own for {fit(title_of(entry), 60).rstrip()}", entry.name
+            )
             if name is not None:
                 await self.workspace.history.rename(entry.id, name or None)
                 self.reload()
@@ -211,7 +213,7 @@ class PinActions(PlaceScreen):
 
     async def _annotate(self) -> None:
         if (entry := self.pins.current) is not None:
-            note = await self._ask_text("note", f"A note to {title_of(entry)[:60]}", entry.note)
+            note = await self._ask_text("note", f"A note to {fit(title_of(entry), 60).rstrip()}", entry.note)
             if note is not None:
                 await self.workspace.history.annotate(entry.cid, entry.profile, note)
                 self.reload()

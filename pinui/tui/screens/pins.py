@@ -136,7 +136,7 @@ class PinsScreen(PinActions, PlaceScreen):
             hidden = len(marked.difference(pins.ids))
             facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts.append(size(total))
-        pane_title(pins, "Pins", " · ".join(facts))
+        pins.foot = " · ".join(facts)
 
     @on(ItemList.Moved)
     @on(PinList.Loaded)

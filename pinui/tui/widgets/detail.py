@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 from textual.reactive import reactive
@@ -115,7 +116,7 @@ class Detail(LineView):
             what += f" · {self.shown.what}"
         if self.folder is not None:
             what = "/".join(["folder", *self.trail])
-        lines.append([(what + " ", "muted"), ("─" * max(0, width - len(what) - 1), "line")])
+        lines.append([(what + " ", "muted"), ("─" * max(0, width - cell_len(what) - 1), "line")])
         if self.trouble:
             lines += [[(line, "warning")] for line in wrapped(self.trouble, width)]
         elif self.folder is not None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import cell_len
+from rich.style import Style, StyleType
 from rich.text import Text
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural
+from pinui.tui.display import graphemes, joined, plural
 from pinui.tui.focus import focus_now
 from pinui.workspace.text import clean, clean_line
 
 __all__ = ["JOINERS", "Field", "FieldPane", "pane_title"]
 
+ITSELF = Style(conceal=False)
+"""A style that changes nothing, and gives an emoji a segment of its own, inside of which nothing is cut."""
 ONE_LINE = str.maketrans("\n\t", "⏎ ")
 JOINERS = ("\u200c", "\u200d")
 """Persian words and many emoji need them. Textual drops them when they are typed, as it does all that isn't printed."""
@@ -32,11 +37,25 @@ def pane_title(pane: Widget, title: str, fact: str = "") -> None:
     pane.border_subtitle = Content(clean_line(fact)) if fact else None
 
 
+class Drawn(Text):
+    """Text in which an emoji that is made of several characters is styled, and so drawn, as one."""
+
+    def stylize(self, style: StyleType, start: int = 0, end: int | None = None) -> None:
+        """Style whole emoji."""
+        super().stylize(style, start, end and whole(joined(self.plain), end))
+
+
+def whole(emoji: Sequence[tuple[int, int]], index: int, *, backwards: bool = False) -> int:
+    """The index, or if it is inside of an emoji, where that ends or begins."""
+    return next((start if backwards else end for start, end in emoji if start < index < end), index)
+
+
 class Field(Input):
     """A line to type in.
 
     Its value is what was typed or pasted, to the letter; what is drawn is cleaned, since a terminal would obey control
-    characters. Each character of the value is drawn as one, so cursor and selection are where they seem to be.
+    characters. Each character of the value is drawn as one, so cursor and selection are where they seem to be; where
+    several are one emoji, they stay together.
     """
 
     KEEPS_LINES: ClassVar[bool] = False
@@ -72,19 +91,42 @@ class Field(Input):
         return self._drawn[1]
 
     @property
+    def emoji(self) -> list[tuple[int, int]]:
+        """Where emoji begin and end that are made of several characters."""
+        return joined(self.drawn)
+
+    @property
     def _value(self) -> Text:
-        return Text(self.drawn, no_wrap=True, overflow="ignore", end="")
+        text = Drawn(self.drawn, no_wrap=True, overflow="ignore", end="")
+        for start, end in self.emoji:
+            Text.stylize(text, ITSELF, start, end)
+        return text
 
     def _position_to_cell(self, position: int) -> int:
         return cell_len(self.drawn[:position])
 
     def _cell_offset_to_index(self, offset: int) -> int:
         cells = -self.scroll_offset.x
-        for index, character in enumerate(self.drawn):
-            cells += get_character_cell_size(character)
+        for start, _, wide in graphemes(self.drawn):
+            cells += wide
             if offset < cells:
-                return index
+                return start
         return len(self.value)
+
+    # -- emoji stay whole ---------------------------------------------------------------------------------------
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """Step over an emoji that is made of several characters, in whichever direction."""
+        start, end = super().validate_selection(selection)
+        return Selection(
+            whole(self.emoji, start, backwards=start < self.selection.start),
+            whole(self.emoji, end, backwards=end < self.selection.end),
+        )
+
+    def delete(self, start: int, end: int) -> None:
+        """Delete whole emoji."""
+        start, end = sorted((start, end))
+        super().delete(whole(self.emoji, start, backwards=True), whole(self.emoji, end))
 
     # -- what is typed and pasted -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
@@ -16,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from pinui.tui.commands import bindings
+from pinui.tui.display import joined
 from pinui.workspace.text import clean_line
 
 __all__ = ["TONES", "Line", "LineView", "Lines", "Span", "Toned"]
@@ -41,6 +43,26 @@ TONES = (
     "line",
     "row",
 )
+
+
+def segments(spans: Sequence[tuple[str, Style]], edges: tuple[int, int]) -> list[Segment]:
+    """The spans, with a segment for each emoji that is made of several characters: Rich would cut inside of it.
+
+    One that an edge of the pane runs through is left out.
+    """
+    found: list[Segment] = []
+    at = 0
+    for text, style in spans:
+        end = 0
+        for start, stop in joined(text):
+            found.append(Segment(text[end:start], style))
+            column = at + cell_len(text[:start])
+            cells, end = cell_len(text[start:stop]), stop
+            is_cut = any(column < edge < column + cells for edge in edges)
+            found.append(Segment(" " * cells if is_cut else text[start:stop], style))
+        found.append(Segment(text[end:], style))
+        at += cell_len(text)
+    return found
 
 
 class Toned(ScrollView):
@@ -77,7 +99,8 @@ class Toned(ScrollView):
         if isinstance(line, Strip):
             strip = line
         else:
-            strip = Strip([Segment(clean_line(text), base + self.tone(tone) + ground) for text, tone in line])
+            spans = [(clean_line(text), base + self.tone(tone) + ground) for text, tone in line]
+            strip = Strip(segments(spans, (x, x + width)))
         return strip.crop_extend(x, x + width, base + ground)
 
 

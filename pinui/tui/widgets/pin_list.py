@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.message import Message
+from textual.reactive import reactive
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import age, fit, right, short_cid, size
 from pinui.tui.entries import KIND_LABELS, KIND_TONES, VERDICTS, title_of
+from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import Entry
@@ -31,6 +33,9 @@ class PinList(ItemList):
     """Name, kind, CID, size and age in columns; marks and verdicts at the left edge."""
 
     BINDINGS = bindings("pins")
+
+    foot: reactive[str] = reactive("", init=False, repaint=False, always_update=True)
+    """What the lower border says of the list."""
 
     @dataclass
     class Loaded(Message):
@@ -112,6 +117,17 @@ class PinList(ItemList):
         listed = set(self.ids)
         self.marked = self.marked - listed if listed <= self.marked else self.marked | listed
         self.refresh()
+
+    def watch_foot(self) -> None:
+        """The order is told there, too, where the columns have no names."""
+        column, arrow = ARROWS[self.sort]
+        has_order = self.ids and self.header(self.list_width) is None
+        pane_title(self, "Pins", f"{column.lower()}{arrow} · {self.foot}" if has_order else self.foot)
+
+    def on_resize(self) -> None:
+        """Names of the columns come and go."""
+        super().on_resize()
+        self.watch_foot()
 
     def header(self, width: int) -> Line | None:
         """Names of the columns, where there is room."""
