@@ -19,7 +19,7 @@ from pinui.node.media import content_type
 from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of
 from pinui.node.wire import json_request, list_query
-from tests.unit.vectors import Store
+from tests.unit.trees import Store
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FolderEntry
 from pinui.node import Node
-from tests.unit.vectors import Store
+from tests.unit.trees import Store
 
 DATA = random.Random(3).randbytes(700_000)
 Pin = Callable[..., str]

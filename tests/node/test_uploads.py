@@ -17,7 +17,7 @@ from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload
 from tests.memory import peak_kib
 from tests.node.test_command import first_object, running
-from tests.unit.vectors import Store
+from tests.unit.trees import Store
 
 OPTIONS_1 = ("pinataOptions", (None, '{"cidVersion": 1}'))
 

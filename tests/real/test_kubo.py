@@ -21,7 +21,7 @@ from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, Importe
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FileEnd
 from pinui.node import Node
 from tests.real.kubo import Kubo, find_kubo
-from tests.unit.vectors import Store
+from tests.unit.trees import Store
 
 pytestmark = pytest.mark.real
 

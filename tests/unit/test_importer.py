@@ -19,7 +19,7 @@ from pinui.ipfs.folders import FolderBuilder, make_folder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, CidPredictor, Importer, ImportProfile, NewBlock
 from pinui.ipfs.multihash import verify_block
 from pinui.ipfs.unixfs import FilePiece
-from tests.unit.vectors import Store
+from tests.unit.trees import Store
 
 KNOWN = [
     (

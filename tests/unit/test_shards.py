@@ -11,33 +11,18 @@ from pinui.ipfs.dagpb import Link, decode_node, encode_node
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.exporter import list_folder, load, resolve, resolve_blocks, walk_blocks
 from pinui.ipfs.multihash import dag_pb_cid
-from pinui.ipfs.murmur3 import murmur3_x64_64
 from pinui.ipfs.unixfs import Shard
-from pinui.ipfs.varint import encode_varint
 from pinui.ipfs.verifier import CarVerifier
 from tests.unit.test_verifier import car, run
-from tests.unit.vectors import Store
+from tests.unit.trees import Store, sharded
 
 
-def sharded(names: set[str], store: Store, bits: int = 3, level: int = 0) -> Cid:
-    """A sharded folder by its definition: names that share a slot go one level down."""
-    slots: dict[int, set[str]] = {}
-    for name in names:
-        digits = int.from_bytes(murmur3_x64_64(name.encode()), "big")
-        slots.setdefault(digits >> (64 - bits * (level + 1)) & (2**bits - 1), set()).add(name)
-    width = len(f"{2**bits - 1:X}")
-    links: list[Link] = []
-    for slot, inside in sorted(slots.items()):
-        prefix = f"{slot:0{width}X}"
-        if len(inside) == 1:
-            [name] = inside
-            links.append(Link(content_of(name), prefix + name, 1))
-        else:
-            links.append(Link(sharded(inside, store, bits, level + 1), prefix, 1))
-    block = encode_node(links, b"\x08\x05\x28\x22\x30" + encode_varint(2**bits))
-    cid = dag_pb_cid((block,), 1)
-    store[cid.multihash] = block
-    return cid
+def shards_of(names: set[str], store: Store, bits: int = 3) -> Cid:
+    """A sharded folder in which each file holds its own name."""
+    blocks: dict[Cid, bytes] = {}
+    root = sharded({name: Link(content_of(name), None, 1) for name in names}, blocks, bits)
+    store |= {cid.multihash: block for cid, block in blocks.items()}
+    return root.cid
 
 
 def content_of(name: str) -> Cid:
@@ -51,7 +36,7 @@ safe = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=10)
 @given(st.sets(safe, min_size=1, max_size=40), st.sampled_from([3, 8]))
 def test_every_name_is_found_listed_and_proven(names: set[str], bits: int) -> None:
     store = Store()
-    root = sharded(names, store, bits)
+    root = shards_of(names, store, bits)
     assert {entry.name for entry in list_folder(root, store)} == names
     tree, _ = run(CarVerifier(root), car(walk_blocks(root, store)))
     assert tree == {"": None} | {name: name.encode() for name in names}
@@ -67,13 +52,13 @@ def test_every_name_is_found_listed_and_proven(names: set[str], bits: int) -> No
 
 def test_a_name_that_is_not_there_is_not_found() -> None:
     store = Store()
-    root = sharded({"a", "b", "c"}, store, bits=8)
+    root = shards_of({"a", "b", "c"}, store, bits=8)
     assert resolve(root, ["x"], store) is None
 
 
 def test_a_path_goes_on_below_a_sharded_folder() -> None:
     store = Store()
-    inner = sharded({"a", "b"}, store)
+    inner = shards_of({"a", "b"}, store)
     block = encode_node([Link(inner, "inner", 1)], b"\x08\x01")
     root = dag_pb_cid((block,), 1)
     store[root.multihash] = block

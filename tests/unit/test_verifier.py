@@ -34,7 +34,7 @@ from pinui.ipfs.verifier import (
     FolderStart,
     SymlinkFound,
 )
-from tests.unit.vectors import VECTORS, Store, needs_vectors
+from tests.unit.trees import HELLO, Store, Tree, archive_of
 
 TINY = ImportProfile("tiny", 1, 16, raw_leaves=False, links=3)
 DATA = random.Random(5).randbytes(300)
@@ -285,16 +285,12 @@ def test_more_links_than_can_wait_are_refused(monkeypatch: pytest.MonkeyPatch) -
         run(CarVerifier(root), car(walk_blocks(root, store)))
 
 
-HAMT = "gwc--trustless_gateway_car-single-layer-hamt-with-multi-block-files.car"
-
-
-@needs_vectors
 def test_a_sharded_folder_comes_out_listed_and_by_path() -> None:
-    store, roots, _ = Store.from_car((VECTORS / "car" / HAMT).read_bytes())
-    root = roots[0]
+    tree = Tree.from_car(archive_of("sharded"))
+    root, store = tree.root, tree.store
     entries = {entry.name or "": entry.cid for entry in list_folder(root, store)}
-    tree, listing = run(CarVerifier(root, deep=False), car(walk_blocks(root, store, "entity")), 5000)
-    assert tree == {"": None}
+    found, listing = run(CarVerifier(root, deep=False), car(walk_blocks(root, store, "entity")), 5000)
+    assert found == {"": None}
     assert {entry.name for entry in listing} == entries.keys()
     name = "470.txt"
     *way, last = resolve_blocks(root, [name], store)
@@ -303,20 +299,20 @@ def test_a_sharded_folder_comes_out_listed_and_by_path() -> None:
     assert run(CarVerifier(root, (name,)), car(blocks))[0] == {"": b"".join(read_file(last, store))}
 
 
-@needs_vectors
-def test_public_archives_of_trees_are_verified_or_refused() -> None:
+def test_trees_of_every_kind_are_verified_or_refused() -> None:
     def verify(name: str) -> dict[str, bytes | str | None]:
-        store, roots, _ = Store.from_car((VECTORS / "car" / f"gwc--{name}.car").read_bytes())
-        return run(CarVerifier(roots[0]), car(walk_blocks(roots[0], store)))[0]
+        tree = Tree.from_car(archive_of(name))
+        return run(CarVerifier(tree.root), car(walk_blocks(tree.root, tree.store)))[0]
 
-    assert verify("path_gateway_unixfs-symlink") == {"": None, "bar": "foo", "foo": b"content\n"}
-    assert len(verify("subdomain_gateway-fixtures")) > 5
-    assert len(verify("trustless_gateway_car-dir-with-duplicate-files")) > 4
-    assert "../foo" in verify("path_gateway_tar-outside-root")  # a writer of files refuses such a name
+    assert verify("a symbolic link") == {"": None, "bar": "foo", "foo": b"content\n"}
+    assert verify("another hash") == {"": None, "a": HELLO, "b": HELLO}
+    files = verify("files")
+    assert files["ascii.txt"] == files["ascii-copy.txt"]
+    assert "../foo" in verify("a name that leads outside")  # a writer of files refuses such a name
     with pytest.raises(MissingBlock):
-        verify("trustless_gateway_car-file-3k-and-3-blocks-missing-block")
+        verify("in three parts, incomplete")
     with pytest.raises(UnsupportedContent):
-        verify("trustless_gateway_car-dir-with-dag-cbor-with-links")
+        verify("no file")
 
 
 def shard(*links: Link, fanout: bytes = b"\x80\x02") -> tuple[Cid, bytes]:
