@@ -107,7 +107,7 @@ def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
     cid = short_cid(clean_line(entry.cid), 17 if width < 120 else 62)
     when = age(entry.timestamp)
     revoked = entry.revoked_at is not None
-    left = f"{when:>6}  {entry.kind:<7} {arrow} {size_text(entry.size):>8}  {cid:<17}  "
+    left = f"{when:>6}  {entry.kind:<7} {arrow} {size_text(entry.bytes):>8}  {cid:<17}  "
     mark = "" if not revoked else "revoked  "
     to = f"{clean_line(entry.recipient)}: " if entry.recipient else ""
     room = max(8, width - len(left) - len(mark) - 1)

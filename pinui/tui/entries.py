@@ -27,7 +27,6 @@ def title_of(entry: Entry) -> str:
 
 
 def size_in_words(entry: Entry) -> str:
-    """Bytes of a file; characters of JSON, which is what the record counts."""
-    if entry.kind == "file":
-        return f"{count(entry.size)} bytes" if entry.size < 1000 else f"{size(entry.size)} · {count(entry.size)} bytes"
-    return f"{count(entry.size)} characters of JSON"
+    """Bytes, of a file or of the JSON text."""
+    exact = f"{count(entry.bytes)} bytes" if entry.kind == "file" else f"{count(entry.bytes)} bytes of JSON"
+    return exact if entry.bytes < 1000 else f"{size(entry.bytes)} · {exact}"

@@ -78,7 +78,8 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
     sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
     if screen.pinui.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
-    if not await screen.ask(revoke_question(pinned, [title_of(entry) for entry in pinned], max(0, sharing))):
+    pins = list(once.values())
+    if not await screen.ask(revoke_question(pins, [title_of(entry) for entry in pins], max(0, sharing))):
         return {}
     failed, already = await _revoke_each(service, screen, once)
     done = len(once) - len(failed)

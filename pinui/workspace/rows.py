@@ -21,6 +21,7 @@ class Entry:
     timestamp: int
     """Milliseconds."""
     size: int
+    """As in the record: bytes of a file, characters of JSON."""
     kind: Kind
     direction: Direction
     profile: str
@@ -35,6 +36,9 @@ class Entry:
     """`verified`, `unverifiable`, `mismatch`, or None where nothing was checked."""
     revoked_at: int | None = None
     """Milliseconds. It belongs to the CID and the profile, not to the row."""
+    bytes: int = 0
+    """Bytes of the file or of the JSON text. `size` is the record's, which counts characters of JSON. Set by the
+    history."""
 
     @property
     def title(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from pathlib import Path
@@ -152,3 +153,11 @@ def test_a_terminal_without_escape_codes_gets_no_bars(here: Path, terminal: Open
     shown = terminal("upload", "big.bin", TERM="dumb")
     assert shown.end() == 0
     assert re.fullmatch(r"Qm\w{44}\tbig\.bin\r\n", shown.text.replace("        ", "\t"))
+
+
+def test_a_size_with_a_b_behind_it_is_bytes(call: Run, terminal: Open) -> None:
+    stored = json.loads(call("store", '"äöü"', "--json").line)
+    shown = terminal("history")
+    assert shown.end() == 0
+    assert stored["size"] == 5  # characters, as the contract counts them
+    assert " 8 B " in shown.text

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pinui.workspace import Entry, History, HistoryError, Query
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.schema import MAX_TIMESTAMP, can_search, writing
+from pinui.workspace.history.schema import MAX_TIMESTAMP, VERSION, can_search, writing
+from tests.workspace.old_histories import VERSIONS, write_old
 from tests.workspace.rows import START, cid, row
 
 BOTH = pytest.mark.parametrize("searchable", [pytest.param(True, id="index"), pytest.param(False, id="LIKE")])
@@ -230,6 +231,48 @@ def test_an_impossible_time_is_refused(path: Path, timestamp: int) -> None:
 def test_a_name_that_is_no_text_is_kept_as_well_as_it_can_be(path: Path) -> None:
     with HistoryFile(path) as history:
         assert history.add(row(name="caf\udce9.txt"), None).name == "caf?.txt"
+
+
+@BOTH
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_history_of_an_earlier_version_is_brought_up_to_date(path: Path, version: int, searchable: bool) -> None:
+    write_old(path, version)
+    for _ in range(2):  # the second time there is nothing to do
+        with HistoryFile(path, searchable=searchable) as history:
+            file, document = history.page(Query())
+            assert (document.name, document.note, document.size, document.bytes) == ("menu", "lunch", 9, 10)
+            assert (file.name, file.size, file.bytes, file.revoked_at) == ("cat.png", 9, 9, START + 5)
+            assert history.document(document.id) == '{"a":"é"}'
+            assert history.page(Query(text="lunch")) == [document]
+            assert history.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    with HistoryFile(path, searchable=searchable) as history:
+        added = history.add(row(3, name="later"), '"é"')
+        assert history.page(Query(text="later")) == [added]
+
+
+def test_every_earlier_version_is_among_these_tests() -> None:
+    assert list(VERSIONS) == list(range(1, VERSION))
+
+
+@BOTH
+def test_rows_that_share_a_cid_are_one_pin(path: Path, searchable: bool) -> None:
+    with HistoryFile(path, searchable=searchable) as history:
+        for number, which in enumerate((1, 1, 2, 3)):
+            history.add(row(number, cid=cid(which), name=f"content {which}"), None)
+        history.mark_revoked(cid(3), "local", START + 10)
+        assert (history.count(Query()), history.count_pins(Query())) == (4, 3)
+        assert history.count_pins(Query(revoked=False)) == 2
+        assert history.count_pins(Query(text="content 1")) == 1
+
+
+def test_sizes_are_ordered_and_added_up_in_bytes(path: Path) -> None:
+    with HistoryFile(path) as history:
+        umlauts = history.add(row(1, size=5), '"äöü"')
+        letters = history.add(row(2, size=7), '"abcde"')
+        assert (umlauts.bytes, letters.bytes) == (8, 7)
+        assert history.page(Query(sort="size")) == [umlauts, letters]
+        assert history.page(Query(sort="size"), after=umlauts) == [letters]
+        assert history.total_size([umlauts.id, letters.id]) == 15
 
 
 class TestFilesThatAreNotOurs:

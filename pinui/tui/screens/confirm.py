@@ -105,7 +105,7 @@ class Confirm(Dialog[bool]):
 
 def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int) -> Confirm:
     """Before pins are revoked: how many, how large, and who shares them."""
-    number, total = len(entries), size(sum(entry.size for entry in entries))
+    number, total = len(entries), size(sum(entry.bytes for entry in entries))
     question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
     what = "them" if number > 1 else "it"
     consequence = (
@@ -116,7 +116,7 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
         share = "shares" if sharing == 1 else "share"
         others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
         consequence += f"\n\n{others} and will be revoked too."
-    rows = [(title, size(entry.size)) for title, entry in zip(titles, entries, strict=True)]
+    rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
     return Confirm("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
 
 

@@ -50,7 +50,7 @@ class PinsScreen(PinActions, PlaceScreen):
         super().__init__()
         self.asked = Query(direction="sent")
         self._resting: Timer | None = None
-        self._revoked = 0
+        self._pinned = self._revoked = 0
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above the list and the detail."""
@@ -116,7 +116,9 @@ class PinsScreen(PinActions, PlaceScreen):
         await pins.show_ids(ids, hidden)
         if self.pinui.fresh in ids and self.pinui.screen is self:
             pins.cursor, self.pinui.fresh = ids.index(self.pinui.fresh), None
-        self._revoked = await self.workspace.history.count(replace(query, revoked=True)) if query.revoked is None else 0
+        count_pins = self.workspace.history.count_pins
+        self._pinned = await count_pins(replace(query, revoked=False))
+        self._revoked = await count_pins(replace(query, revoked=True)) if query.revoked is None else 0
         await self._count()
         self.refresh_bindings()
 
@@ -126,7 +128,7 @@ class PinsScreen(PinActions, PlaceScreen):
         total = await self.workspace.history.total_size(marked) if marked else 0
         if marked != pins.marked:
             return  # another mark was set meanwhile, and is counted after this
-        number = plural(len(pins.ids) - self._revoked, "pin")
+        number = plural(self._pinned, "pin")
         facts = [f"{number} with “{self.asked.text}”" if self.asked.text else number]
         if self.asked.revoked is False:
             facts.append("revoked hidden")

@@ -178,6 +178,6 @@ class PinList(ItemList):
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
-            (right(size(entry.size), 8), "muted" if gone else "second"),
+            (right(size(entry.bytes), 8), "muted" if gone else "second"),
             ("  " + fit(age(entry.timestamp, self.clock()), 6), "muted"),
         ]

@@ -41,6 +41,10 @@ class History:
         """How many rows a query means."""
         return await self._do(lambda file: file.count(query))
 
+    async def count_pins(self, query: Query) -> int:
+        """How many pins the rows of a query are: rows that share a CID are one."""
+        return await self._do(lambda file: file.count_pins(query))
+
     async def ids(self, query: Query) -> Sequence[int]:
         """Their ids in order: a snapshot that a list can keep while rows arrive."""
         return await self._do(lambda file: file.ids(query))
@@ -88,7 +92,7 @@ class History:
         return await self._do(lambda file: file.rows_sharing(wanted, profile))
 
     async def total_size(self, ids: Iterable[int]) -> int:
-        """What these rows hold together."""
+        """Bytes of these rows together."""
         wanted = list(ids)
         return await self._do(lambda file: file.total_size(wanted))
 

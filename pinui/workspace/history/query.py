@@ -11,7 +11,7 @@ __all__ = ["COLUMNS", "Selection", "select"]
 
 COLUMNS = (
     "e.id, e.cid, e.timestamp, e.size, e.kind, e.direction, e.profile, e.name, e.note, e.recipient, e.excerpt,"
-    " e.verification, r.revoked_at"
+    " e.verification, r.revoked_at, e.bytes"
 )
 REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
 SEARCHED = ("cid", "name", "note", "recipient", "excerpt")
@@ -39,32 +39,36 @@ class Selection:
             "newest": f"{self._id} DESC",
             "oldest": f"{self._id} ASC",
             "name": f"{TITLE} ASC, {self._id} DESC",
-            "size": f"e.size DESC, {self._id} DESC",
+            "size": f"e.bytes DESC, {self._id} DESC",
         }
         return f"ORDER BY {orders[self.sort]}"
 
-    def _from(self, *, whole: bool) -> str:
+    def _from(self, *, rows: bool = False, revocations: bool = False) -> str:
         source = "entries AS e"
         if self.by_index:
             # CROSS JOIN keeps the planner from walking all rows and asking the index about each. Without other
             # conditions the index alone knows the answer.
-            needs_rows = whole or len(self.conditions) > 1 or self.sort in ("name", "size")
+            needs_rows = rows or len(self.conditions) > 1 or self.sort in ("name", "size")
             source = "search" + (" CROSS JOIN entries AS e ON e.id = search.rowid" if needs_rows else "")
-        if whole:
+        if revocations:
             source += f" {REVOCATION}"
         return f"FROM {source}" + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
 
     def count(self) -> str:
         """SQL for how many."""
-        return f"SELECT count(*) {self._from(whole=False)}"
+        return f"SELECT count(*) {self._from()}"
+
+    def cids(self) -> str:
+        """SQL for their CIDs."""
+        return f"SELECT e.cid {self._from(rows=True)}"
 
     def ids(self) -> str:
         """SQL for the ids, in order."""
-        return f"SELECT {self._id} {self._from(whole=False)} {self._order}"
+        return f"SELECT {self._id} {self._from()} {self._order}"
 
     def rows(self) -> str:
         """SQL for whole rows, in order; one more parameter limits their number."""
-        return f"SELECT {COLUMNS} {self._from(whole=True)} {self._order} LIMIT ?"
+        return f"SELECT {COLUMNS} {self._from(rows=True, revocations=True)} {self._order} LIMIT ?"
 
     def add(self, condition: str, *values: str | int) -> None:
         """Narrow the selection."""
@@ -78,7 +82,7 @@ class Selection:
         elif self.sort == "oldest":
             self.add(f"{self._id} > ?", entry.id)
         elif self.sort == "size":
-            self.add(f"(e.size < ? OR (e.size = ? AND {self._id} < ?))", entry.size, entry.size, entry.id)
+            self.add(f"(e.bytes < ? OR (e.bytes = ? AND {self._id} < ?))", entry.bytes, entry.bytes, entry.id)
         else:
             title = next(text for text in (entry.name, entry.note, entry.excerpt, entry.cid) if text is not None)
             self.add(f"({TITLE} > ? OR ({TITLE} = ? AND {self._id} < ?))", title, title, entry.id)

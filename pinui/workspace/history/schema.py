@@ -64,7 +64,15 @@ CREATE TABLE revocations (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (FIRST_TABLES,)
+# The record's size counts the characters of JSON, as JavaScript does. What people compare is bytes.
+BYTES = """
+ALTER TABLE entries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE entries SET bytes = coalesce(
+    (SELECT length(CAST(data AS BLOB)) FROM documents WHERE entry_id = entries.id), size
+);
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)
