@@ -372,6 +372,8 @@ class FolderItem:
     """Bytes of the file; None where only looking into it would tell."""
     is_folder: bool | None
     """None where only looking into it would tell."""
+    declared: int | None = None
+    """Bytes of all blocks below it, as the folder says: a little more than the files in it have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,8 @@ def folder_lines(entries: Sequence[FolderItem], chosen: int, width: int) -> list
     lines: list[Line] = []
     for index, entry in enumerate(entries):
         here = index == chosen
-        number = "" if entry.size is None or entry.is_folder else size(entry.size)
+        # What the folder declares counts blocks, too.
+        number = size(entry.size) if entry.size is not None else f"~{size(entry.declared)}" if entry.declared else ""
         name = fit(entry.name + ("/" if entry.is_folder else ""), max(8, width - 12))
         tone = "bold strong" if here else "text"
         lines.append([("▌" if here else " ", "primary"), (" " + name, tone), (right(number, 9), "muted")])

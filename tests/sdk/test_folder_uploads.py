@@ -7,16 +7,19 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from aiohttp import web
 
 from pinui import Client, LeftOut, PinProvider, PinuiError
 from pinui.ipfs.importer import KUBO_V0
 from pinui.node import Node
 from pinui.sdk.writing import sources
 from pinui.sdk.writing.sources import look_into
-from tests.sdk.gateways import folder_of
+from tests.sdk.conftest import Setup
+from tests.sdk.gateways import folder_of, honest
+from tests.sdk.test_verified_reading import Listing
 
 
 @pytest.fixture
@@ -166,3 +169,56 @@ async def test_looking_into_a_folder_ends_when_the_upload_is_cancelled(
     go_on.set()
     await asyncio.to_thread(ended.wait)
     assert scanned == [home]
+
+
+# Previews of folders
+
+
+@pytest.mark.parametrize("cid_version", [0, 1])
+async def test_a_preview_tells_folders_from_files_with_their_sizes(tmp_path: Path, cid_version: Literal[0, 1]) -> None:
+    folder = tmp_path / "album"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "a").write_bytes(b"a" * 1000)
+    (folder / "large").write_bytes(bytes(600_000))
+    (folder / "small").write_bytes(b"12345")
+    (folder / "nothing").write_bytes(b"")
+    async with Node(tmp_path / "node") as node:
+        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        async with await Client.init(**settings, cid_version=cid_version) as client:
+            record = await client.upload(folder)
+            entries = (await client.peek(record.cid)).entries or ()
+    assert [(entry.name, entry.size, entry.is_folder) for entry in entries] == [
+        ("large", 600_000, False),
+        ("nothing", 0, False),
+        ("small", 5, False),
+        ("sub", None, True),
+    ]
+    (sub,) = [entry for entry in entries if entry.is_folder]
+    assert 1000 <= (sub.declared or 0) < 1200
+
+
+async def test_a_gateway_elsewhere_is_not_asked_for_every_entry(
+    reading: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = folder_of({"sub/a": b"1", "b": b"2"}, KUBO_V0)
+    gateway = EntityListing(content, car=honest, raw=honest)
+    client = await reading(gateway)
+    near = (await client.peek(content.cid)).entries or ()
+    assert [entry.is_folder for entry in near] == [False, True]
+    monkeypatch.setattr("pinui.sdk.reading.reader.is_loopback", lambda _host: False)
+    gateway.asked.clear()
+    far = (await client.peek(content.cid)).entries or ()
+    assert [(entry.size, entry.is_folder) for entry in far] == [(None, None), (None, None)]
+    assert all(entry.declared for entry in far)
+    assert gateway.asked == ["plain", "car"]
+
+
+class EntityListing(Listing):
+    """Gives only the folder's own block, as `dag-scope=entity` asks for."""
+
+    async def __call__(self, request: Any) -> Any:
+        if "dag-scope" in request.query:
+            self.asked.append("car")
+            own = self.content.car(self.content.sections()[:1])
+            return web.Response(body=own, headers={"Content-Type": self.car_type})
+        return await super().__call__(request)

@@ -382,6 +382,19 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         await shows(pilot, "1 pin with")
 
 
+async def test_a_folders_preview_looks_like_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "trip"
+    (folder / "maps 10").mkdir(parents=True)
+    (folder / "maps 10" / "north.txt").write_text("x" * 5000)
+    for number in (1, 2, 10):
+        (folder / f"f{number}").write_text("x" * 100 * number)
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(folder)
+        await shows(pilot, "maps 10/", "f1 ", "100 B", "f10 ", "1.0 kB", "~5.1 kB")
+        screen = text_of(app)
+        assert screen.index("f2 ") < screen.index("f10 ")
+
+
 async def test_a_folder_can_be_walked_into(tmp_path: Path) -> None:
     folder = tmp_path / "trip"
     (folder / "maps").mkdir(parents=True)

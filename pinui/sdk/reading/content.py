@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from pinui.ipfs.cid import RAW
 from pinui.ipfs.jsontext import NotJSON, parse
+from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ContentError, ProviderError
@@ -31,6 +32,8 @@ __all__ = ["GatewayContent"]
 
 # Pieces of a stream that wait for a slow reader.
 PIECES_AHEAD = 2
+# Entries of a folder that a preview looks into, to tell folders from files.
+MOST_LOOKS = 100
 
 
 class GatewayContent:
@@ -132,8 +135,10 @@ class GatewayContent:
         listing = await self._reader.list_folder(address)
         if listing is None:
             return peek
-        # Large folders come in the order of their hashes.
-        return replace(peek, entries=tuple(_item(entry) for entry in sorted(listing, key=lambda entry: entry.name)))
+        listing.sort(key=lambda entry: entry.name)  # large folders come in the order of their hashes
+        untold = [entry for entry in listing if entry.cid.codec != RAW]
+        pieces = await self._reader.look_into(untold[:MOST_LOOKS])
+        return replace(peek, entries=tuple(_item(entry, pieces.get(entry.cid)) for entry in listing))
 
 
 class _Stream:
@@ -193,10 +198,13 @@ def _name(head: Head, address: Address) -> str:
     return name_of_reply(head, safe_name(address.name, address.cid))
 
 
-def _item(entry: FolderEntry) -> FolderItem:
-    # A link's size counts the blocks below it; only for raw ones that is the file's.
-    is_raw = entry.cid.codec == RAW
-    return FolderItem(entry.name, str(entry.cid), entry.size if is_raw else None, False if is_raw else None)
+def _item(entry: FolderEntry, piece: Piece | None) -> FolderItem:
+    is_folder, size = None, None
+    if entry.cid.codec == RAW:  # a file in one block
+        is_folder, size = False, entry.size
+    elif piece is not None:
+        is_folder, size = isinstance(piece, Folder | Shard), piece.size if isinstance(piece, FilePiece) else None
+    return FolderItem(entry.name, str(entry.cid), size, is_folder, declared=entry.size)
 
 
 def _discard(file: FileSink, folder: FolderWriter) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
-from pinui.ipfs.cid import IDENTITY
+from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.limits import MAX_BLOCK
 from pinui.sdk.address import Address
 from pinui.sdk.errors import NetworkError, ProviderError
@@ -87,19 +87,24 @@ class GatewayRequests:
             return False
         has_begun = False
         while (cid := sink.wanted if has_begun else sink.root) is not None:
-            block = cid.digest
-            if cid.hash_code != IDENTITY:
-                memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
-                url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
-                if not await self._is_supported(gateway, self.get(gateway, url, memory, accept=RAW_TYPE, retry=retry)):
-                    return False
-                block = memory.data
+            block = await self.read_block(gateway, cid, retry=retry)
+            if block is None:
+                return False
             if not has_begun:
                 await sink.begin_blocks()
                 has_begun = True
             await sink.write_block(block)
         await sink.finish()
         return True
+
+    async def read_block(self, gateway: Gateway, cid: Cid, *, retry: bool) -> bytes | None:
+        """One block, which nobody has checked yet; None where the gateway gives no single blocks."""
+        if cid.hash_code == IDENTITY:
+            return cid.digest
+        memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
+        url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
+        reply = self.get(gateway, url, memory, accept=RAW_TYPE, retry=retry)
+        return memory.data if await self._is_supported(gateway, reply) else None
 
     async def _is_supported(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
         """Whether the reply is what was asked for, and not one of a gateway that doesn't speak of blocks."""

@@ -16,6 +16,7 @@ from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
 from pinui.workspace import Entry
+from pinui.workspace.text import natural_key
 
 if TYPE_CHECKING:
     from pinui.tui.widgets.detail import Detail, Looks
@@ -90,7 +91,7 @@ class PinActions(PlaceScreen):
         if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
             preview = await self.workspace.preview(address, limit=PICTURE_CAP)
         if preview.entries is not None:
-            return None, preview.entries
+            return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
         return partial(show_bytes, preview, colours=not self.pinui.no_color), None
 
     async def _beginning(self, entry: Entry, address: str) -> Peek:
