@@ -7,7 +7,6 @@ import io
 import os
 import shlex
 import sys
-import tempfile
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
+from pinui.workspace.scratch import create_private, scratch_folder
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean, clean_line
 from pinui.workspace.transfers import Transfer
@@ -46,8 +46,8 @@ def upload(options: Namespace, console: Console) -> int:
     if options.paths.count("-") > 1:
         raise UsageError("There is only one stdin.")
     # Read here, on the main thread, where ctrl+c ends a read that waits for a slow pipe.
-    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
-        piped = _spool_stdin(Path(folder), options.name) if "-" in options.paths else None
+    with scratch_folder() as folder:
+        piped = _spool_stdin(folder, options.name) if "-" in options.paths else None
         done, failed = run(options, console, lambda workspace: _upload_all(workspace, options, console, piped))
     if failed and done + failed > 1:
         console.say(f"pinui: {failed} of {done + failed} could not be uploaded.")
@@ -156,7 +156,7 @@ def _spool_stdin(folder: Path, name: str | None) -> Path:
     if sys.stdin.isatty():
         sys.stderr.write("Type what to upload, then ctrl+d on a line of its own.\n")
     path = folder / safe_name(name or "stdin", "stdin")
-    with path.open("wb") as file:
+    with open(create_private(path), "wb") as file:
         for piece in stdin_pieces():
             file.write(piece)
     return path

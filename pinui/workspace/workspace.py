@@ -46,6 +46,9 @@ class Workspace(Session):
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:
         """Read `config.toml`; everything else opens when it is first used."""
+        from pinui.workspace.scratch import remove_left_overs
+
+        await asyncio.to_thread(remove_left_overs)
         paths = Paths.find(home)
         return cls(paths, Profiles(paths.config, chosen=profile))
 

@@ -33,6 +33,7 @@ from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import WorkspaceError
+from pinui.workspace.paths import write_private
 
 __all__ = ["JsonScreen"]
 
@@ -215,9 +216,10 @@ class JsonScreen(DocumentActions):
         self.work_on(self._external_editor, "editor")
 
     async def _external_editor(self) -> None:
+        # No scratch folder: text that was typed is never removed before it came back.
         folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="pinui-"))
         path = folder / "document.json"
-        await asyncio.to_thread(path.write_text, self.editor.text, "utf-8")
+        await asyncio.to_thread(write_private, path, self.editor.text)
         code = 1
         try:
             code = await run_outside(self.pinui, ("VISUAL", "EDITOR"), "vi", path)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui import FolderItem, Peek
@@ -16,6 +14,7 @@ from pinui.tui.outside import run_outside
 from pinui.tui.place import PlaceScreen
 from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
 from pinui.workspace import Entry
+from pinui.workspace.scratch import scratch_folder
 from pinui.workspace.text import natural_key
 
 if TYPE_CHECKING:
@@ -125,9 +124,9 @@ class PinActions(PlaceScreen):
         entry = self.detail.entry
         if entry is None:
             return
-        with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+        with scratch_folder() as folder:
             with self.pinui.under_way("fetching …"):
-                path = await self.workspace.download(self.detail.address, Path(folder) / "content")
+                path = await self.workspace.download(self.detail.address, folder / "content")
             if path.is_dir():
                 self.pinui.tell("This is a folder: enter walks into it.", warning=True)
                 return

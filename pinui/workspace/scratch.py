@@ -1,0 +1,65 @@
+"""Temporary folders for content: only their owner can enter them, and what a killed process left is removed later."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    import fcntl
+except ImportError:  # Windows, which has no such locks: nothing is removed there but by its owner
+    fcntl = None
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["create_private", "remove_left_overs", "scratch_folder"]
+
+PREFIX = "pinui-"
+LOCK = ".pinui-scratch"
+"""A file in each folder that is locked as long as its owner lives."""
+
+
+@contextmanager
+def scratch_folder() -> Generator[Path]:
+    """A new folder that is gone at the end."""
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
+        folder = Path(name)
+        lock = create_private(folder / f"{LOCK}.new")
+        try:
+            _lock(lock)
+            (folder / f"{LOCK}.new").rename(folder / LOCK)  # nobody finds it before it is locked
+            yield folder
+        finally:
+            os.close(lock)
+
+
+def create_private(path: Path) -> int:
+    """A new file, open for writing, that nobody else could ever read."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def remove_left_overs() -> None:
+    """Remove the folders of processes that died without removing them."""
+    if fcntl is None:
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):  # it is somebody else's, or another process was faster
+            if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)
+            try:
+                _lock(lock)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file until it is closed; `BlockingIOError` if its owner lives."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
