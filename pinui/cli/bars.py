@@ -6,7 +6,8 @@ import shutil
 import time
 from typing import IO, TYPE_CHECKING
 
-from pinui.cli.figures import fitted, size_text, time_text, width_of
+from pinui.cli.figures import fitted, width_of
+from pinui.figures import duration, size
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -85,17 +86,17 @@ class Bars:
 
 def bar_line(transfer: Transfer, width: int) -> str:
     """One transfer on one line of the given width."""
-    figures = size_text(transfer.done)
+    figures = size(transfer.done)
     bar = ""
     if transfer.total:
         share = min(1.0, transfer.done / transfer.total)
         filled = round(share * BAR_WIDTH)
         bar = f"{'━' * filled}{'─' * (BAR_WIDTH - filled)} {share:4.0%}  "
-        figures = f"{figures} of {size_text(transfer.total)}"
+        figures = f"{figures} of {size(transfer.total)}"
     if transfer.rate is not None:
-        figures += f"  {size_text(transfer.rate)}/s"
+        figures += f"  {size(transfer.rate)}/s"
     if transfer.remaining is not None:
-        figures += f"  {time_text(transfer.remaining)} left"
+        figures += f"  {duration(transfer.remaining)} left"
     room = width - len(bar) - len(figures) - 2
     title = clean_line(transfer.title)
     if room < 8:  # a narrow terminal keeps the figures

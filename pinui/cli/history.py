@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.figures import age, fitted, iso_time, short_cid, size_text
+from pinui.cli.figures import fitted
 from pinui.cli.stdin import read_cids, typed_text
+from pinui.figures import age, iso_time, short_cid, size
 from pinui.workspace.history.pinned import both_versions
 from pinui.workspace.history.store import HistoryFile
 from pinui.workspace.paths import Paths
@@ -104,10 +106,10 @@ def _plain_line(entry: Entry) -> str:
 
 def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
     arrow = "←" if entry.direction == "received" else "→" if entry.kind == "message" else " "
-    cid = short_cid(clean_line(entry.cid), 17 if width < 120 else 62)
-    when = age(entry.timestamp)
+    cid = clean_line(entry.cid) if width >= 120 else short_cid(clean_line(entry.cid))
+    when = age(entry.timestamp, time.time())
     revoked = entry.revoked_at is not None
-    left = f"{when:>6}  {entry.kind:<7} {arrow} {size_text(entry.bytes):>8}  {cid:<17}  "
+    left = f"{when:>6}  {entry.kind:<7} {arrow} {size(entry.bytes):>8}  {cid:<12}  "
     mark = "" if not revoked else "revoked  "
     to = f"{clean_line(entry.recipient)}: " if entry.recipient else ""
     room = max(8, width - len(left) - len(mark) - 1)

@@ -7,8 +7,8 @@ import sqlite3
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pinui.cli.figures import iso_time
 from pinui.cli.running import run
+from pinui.figures import iso_time
 from pinui.version import __version__
 from pinui.workspace.errors import WorkspaceError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
-from pinui.cli.figures import iso_time
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_text
+from pinui.figures import iso_time
 from pinui.workspace.errors import NotKept
 from pinui.workspace.text import clean_line, encodable
 

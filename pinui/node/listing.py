@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
+from pinui.figures import size
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.exporter import BlockLookup, load
 from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 
-__all__ = ["Row", "describe", "folder_page", "human_size"]
+__all__ = ["Row", "describe", "folder_page"]
 
 # Each entry that is looked at costs a read.
 LOOKED_AT = 1000
@@ -89,19 +90,9 @@ def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, title: str | None, r
 
 def _line(row: Row) -> str:
     slash = "/" if row.is_folder else ""
-    size = "" if row.size is None else human_size(row.size)
+    shown = "" if row.size is None else size(row.size)
     return (
         f'<tr><td><a href="./{quote(row.name, safe="")}{slash}">{escape(row.name) or "(no name)"}{slash}</a></td>'
-        f'<td class="size">{size}</td>'
+        f'<td class="size">{shown}</td>'
         f'<td class="cid"><a href="/ipfs/{row.cid}" title="{row.cid}">{row.cid}</a></td></tr>'
     )
-
-
-def human_size(size: int) -> str:
-    """A size for people."""
-    amount = float(size)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024 or unit == "TiB":
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    raise AssertionError

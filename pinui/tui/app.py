@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from textual import events
 from textual.screen import Screen
 
+from pinui.figures import count, plural
 from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.commands import bindings
 from pinui.tui.crash import ReportsCrashes
-from pinui.tui.display import count, plural
 from pinui.tui.ended import Ended
 from pinui.tui.errors import sentence
 from pinui.tui.modes import MODES

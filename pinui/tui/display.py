@@ -1,38 +1,22 @@
-"""How facts are written for a person: sizes, ages, CIDs and text cut to a number of cells."""
+"""Text cut, padded and wrapped to a number of cells."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
 from rich.cells import cell_len, split_graphemes
 
 from pinui.workspace.text import clean, clean_line
 
 __all__ = [
-    "age",
-    "ago",
-    "count",
-    "day",
-    "duration",
     "fit",
     "graphemes",
     "joined",
-    "moment",
-    "plural",
     "right",
-    "short_cid",
     "short_path",
-    "size",
-    "when",
     "wrapped",
 ]
-
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
-MINUTE, HOUR, DAY, WEEK = 60, 3600, 86_400, 604_800
-LAST_MOMENT = 253_402_214_400_000  # the last day of the year 9999
 
 
 JOINED = re.compile("[\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e007f]")
@@ -122,12 +106,6 @@ def _broken(paragraph: str, width: int) -> Iterator[str]:
         yield paragraph[begin:]
 
 
-def short_cid(cid: str) -> str:
-    """The two ends of a CID, the ones people compare."""
-    head = 6 if cid.startswith("Qm") else 7
-    return cid if len(cid) <= head + 5 else f"{cid[:head]}…{cid[-4:]}"
-
-
 def short_path(path: str, home: str, width: int) -> str:
     """A path with `~` for home, in at most `width` cells: cut at its beginning."""
     shown = clean_line("~" + path[len(home) :] if path == home or path.startswith(home.rstrip("/") + "/") else path)
@@ -140,86 +118,3 @@ def short_path(path: str, home: str, width: int) -> str:
             break
         begin = start
     return "…" + shown[begin:]
-
-
-def size(number: float) -> str:
-    """Bytes in decimal units with two or three digits: `96 B`, `1.2 kB`, `18 kB`, `4.8 MB`."""
-    value, unit = float(number), 0
-    while value >= 999.5 and unit < len(UNITS) - 1:
-        value /= 1000
-        unit += 1
-    digits = 1 if unit and value < 9.95 else 0
-    return f"{value:.{digits}f} {UNITS[unit]}"
-
-
-def count(number: int) -> str:
-    """Thousands set apart by commas."""
-    return f"{number:,}"
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """`1 pin`, `2 pins`, `1,204 pins`."""
-    return f"{count(number)} {one if number == 1 else many or one + 's'}"
-
-
-def _seconds(milliseconds: int) -> float:
-    """A time in seconds, within what calendars know in every time zone: others write these numbers."""
-    return min(max(milliseconds, 0), LAST_MOMENT) / 1000
-
-
-def _local(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(_seconds(milliseconds))
-
-
-def age(then_ms: int, now: float) -> str:
-    """How long ago, in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
-    seconds = now - _seconds(then_ms)
-    if seconds < MINUTE:
-        return "now"
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min"
-    if seconds < DAY:
-        return f"{int(seconds // HOUR)} h"
-    if seconds < WEEK:
-        return f"{int(seconds // DAY)} d"
-    then = _local(then_ms)
-    if then.year == datetime.fromtimestamp(now).year:
-        return f"{then.day} {MONTHS[then.month - 1]}"
-    return str(then.year)
-
-
-def ago(then_ms: int, now: float) -> str:
-    """`just now`, `2 min ago`, `on 12 Oct`."""
-    seconds = now - _seconds(then_ms)
-    if seconds < MINUTE:
-        return "just now"
-    return f"{age(then_ms, now)} ago" if seconds < WEEK else f"on {day(then_ms, now)}"
-
-
-def when(then_ms: int, now: float) -> str:
-    """`2 min ago · today 21:41`, and `28 Sep 18:02` where both would say the day."""
-    exact = moment(then_ms, now)
-    return f"{ago(then_ms, now)} · {exact}" if now - _seconds(then_ms) < WEEK else exact
-
-
-def day(then_ms: int, now: float) -> str:
-    """`14 Nov`, with the year when it is another one."""
-    then = _local(then_ms)
-    year = "" if then.year == datetime.fromtimestamp(now).year else f" {then.year}"
-    return f"{then.day} {MONTHS[then.month - 1]}{year}"
-
-
-def moment(then_ms: int, now: float) -> str:
-    """`today 21:41`, `28 Sep 18:02`."""
-    then, today = _local(then_ms), datetime.fromtimestamp(now)
-    date = "today" if then.date() == today.date() else day(then_ms, now)
-    return f"{date} {then.hour:02}:{then.minute:02}"
-
-
-def duration(seconds: float) -> str:
-    """`6 s`, `2 min`, `3 h`."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 90 * MINUTE:
-        return f"{round(seconds / MINUTE)} min"
-    return f"{round(seconds / HOUR)} h"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pinui.tui.display import plural
+from pinui.figures import plural
 
 if TYPE_CHECKING:
     from pinui.workspace import Transfer

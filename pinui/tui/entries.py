@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinui.tui.display import count, size
+from pinui.figures import count, size
 from pinui.workspace import Entry
 
 __all__ = ["KIND_LABELS", "KIND_TONES", "VERDICTS", "size_in_words", "title_of"]

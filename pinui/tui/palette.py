@@ -12,9 +12,10 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
 
+from pinui.figures import short_cid
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, key_name
-from pinui.tui.display import fit, short_cid
+from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.workspace import Query

@@ -14,9 +14,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker
 
+from pinui.figures import plural
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural
 from pinui.tui.focus import focus_now
 from pinui.tui.keeps_focus import KeepsFocus
 from pinui.tui.widgets.key_bar import KeyBar

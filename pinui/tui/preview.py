@@ -11,7 +11,8 @@ from typing import overload
 from rich.cells import cell_len
 
 from pinui import FolderItem, Peek
-from pinui.tui.display import fit, right, size, wrapped
+from pinui.figures import size
+from pinui.tui.display import fit, right, wrapped
 from pinui.tui.json_text import beginning, json_spans
 from pinui.tui.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import Line

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from pinui.figures import plural, short_cid
 from pinui.tui.browser import open_page
-from pinui.tui.display import plural, short_cid
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen

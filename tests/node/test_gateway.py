@@ -158,7 +158,7 @@ def test_a_folder_is_a_page_of_links(pin: Pin, anyone: httpx.Client) -> None:
     inner = anyone.get(f"/ipfs/{cid}/sub", follow_redirects=True)
     assert inner.headers["X-Ipfs-Roots"].startswith(f"{cid},bafy")
     assert 'href="./b.txt"' in inner.text
-    assert "683.6 KiB" in inner.text
+    assert "700 kB" in inner.text
 
 
 def test_a_folder_with_an_index_shows_that(pin: Pin, anyone: httpx.Client) -> None:

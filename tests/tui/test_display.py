@@ -15,23 +15,9 @@ from rich.cells import cell_len
 from rich.style import Style
 from textual.strip import Strip
 
+from pinui.figures import age, ago, day, duration, moment, plural, short_cid, size, when
 from pinui.tui import json_text
-from pinui.tui.display import (
-    age,
-    ago,
-    day,
-    duration,
-    fit,
-    graphemes,
-    moment,
-    plural,
-    right,
-    short_cid,
-    short_path,
-    size,
-    when,
-    wrapped,
-)
+from pinui.tui.display import fit, graphemes, right, short_path, wrapped
 from pinui.tui.json_text import beginning, in_short_lines, json_spans, pretty, safe_for_editor
 from pinui.tui.widgets.line_view import segments
 from pinui.workspace.text import clean_line

@@ -12,8 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Button
 
+from pinui.figures import plural, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import fit, plural, right, short_path, size
+from pinui.tui.display import fit, right, short_path
 from pinui.tui.place import Unsaved
 from pinui.tui.screens.dialog import Dialog, buttons, say
 from pinui.tui.widgets.key_bar import KeyBar

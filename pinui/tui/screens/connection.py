@@ -13,8 +13,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
 
+from pinui.figures import ago, count, plural, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import ago, count, plural, size, wrapped
+from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict

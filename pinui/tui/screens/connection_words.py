@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import median
 
-from pinui.tui.display import day, wrapped
+from pinui.figures import day
+from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.widgets.line_view import Lines
 from pinui.workspace import Credential, Profile, TestResult

@@ -11,8 +11,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
+from pinui.figures import plural, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder

@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from pinui import LeftOut
+from pinui.figures import plural, size
 from pinui.sdk.writing.sources import FolderContents, contents_of
 from pinui.tui.commands import bindings
-from pinui.tui.display import plural, size
 from pinui.tui.errors import sentence
 from pinui.tui.screens.confirm import Confirm
 from pinui.workspace.text import clean, natural_key

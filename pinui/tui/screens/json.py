@@ -16,8 +16,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
+from pinui.figures import count, short_cid
 from pinui.tui.commands import bindings
-from pinui.tui.display import count, short_cid
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import beginning, in_short_lines, safe_for_editor

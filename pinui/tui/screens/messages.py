@@ -12,8 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
+from pinui.figures import age, count, short_cid
 from pinui.tui.commands import bindings
-from pinui.tui.display import age, count, short_cid
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen, Unsaved
 from pinui.tui.screens.prompt import CheckedPrompt, Prompt

@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui import FolderItem, Peek
-from pinui.tui.display import fit, plural
+from pinui.figures import plural
+from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.outside import run_outside

@@ -12,8 +12,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
+from pinui.figures import count, plural, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import count, plural, size
 from pinui.tui.focus import focus_now
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.pin_actions import PinActions

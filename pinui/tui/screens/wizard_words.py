@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from pinui.tui.display import count, day
+from pinui.figures import count, day
 from pinui.tui.errors import sentence
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean, clean_line

@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from pinui import FolderItem
+from pinui.figures import ago, when
 from pinui.tui.commands import bindings
-from pinui.tui.display import ago, fit, when, wrapped
+from pinui.tui.display import fit, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView

@@ -15,10 +15,11 @@ from textual.widget import Widget
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
+from pinui.figures import plural
 from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.display import graphemes, joined, plural
+from pinui.tui.display import graphemes, joined
 from pinui.tui.focus import focus_now
 from pinui.workspace.text import clean, clean_line
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from textual import events
 from textual.message import Message
 
+from pinui.figures import size
 from pinui.tui.commands import bindings
-from pinui.tui.display import fit, right, short_path, size
+from pinui.tui.display import fit, right, short_path
 from pinui.tui.local_files import FileRow
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line

@@ -9,9 +9,10 @@ from rich.cells import cell_len
 from textual.message import Message
 from textual.reactive import reactive
 
+from pinui.figures import age, short_cid, size
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.display import age, fit, right, short_cid, size
+from pinui.tui.display import fit, right
 from pinui.tui.entries import KIND_LABELS, KIND_TONES, VERDICTS, title_of
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from pinui.figures import count, moment, short_cid
 from pinui.tui.commands import bindings
-from pinui.tui.display import count, moment, short_cid, wrapped
+from pinui.tui.display import wrapped
 from pinui.tui.entries import VERDICTS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
+from pinui.figures import duration, short_cid, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import duration, fit, right, short_cid, short_path, size
+from pinui.tui.display import fit, right, short_path
 from pinui.tui.entries import VERDICTS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
