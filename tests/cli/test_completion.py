@@ -47,7 +47,7 @@ def test_other_shells_get_a_script_that_they_can_read(call: Run, here: Path, she
     script.write_text(call("completion", shell).out)
     assert "forget" in script.read_text()
     if shutil.which(shell) is None:
-        pytest.skip(f"needs {shell} to read it")
+        pytest.skip(f"{shell} is not here: install {shell} to see this test")
     subprocess.run([shell, "-n", str(script)], check=True)
 
 

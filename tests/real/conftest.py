@@ -1,4 +1,4 @@
-"""What the tests with programs that nobody here wrote share: a node of their own."""
+"""What the tests with programs that nobody here wrote share: servers of their own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pinui.node import Node
+from tests.real.cluster import Cluster, running_cluster
+from tests.real.kubo import Kubo, KuboServer, find_kubo
 
 
 @pytest.fixture
@@ -16,3 +18,23 @@ def node(tmp_path: Path) -> Iterator[Node]:
     node.start()
     yield node
     node.stop()
+
+
+@pytest.fixture
+def kubo(tmp_path: Path) -> Kubo:
+    """A repository of Kubo."""
+    return Kubo(find_kubo(), tmp_path / "kubo")
+
+
+@pytest.fixture
+def kubo_server(kubo: Kubo) -> Iterator[KuboServer]:
+    """A daemon of Kubo on the repository `kubo`."""
+    with kubo.serving("--offline") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three peers of IPFS Cluster, each with its Kubo. Tests share it: each stores content of its own."""
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster

@@ -1,20 +1,24 @@
-"""Kubo, the reference implementation of IPFS: a program of the machine, on a repository of its own, offline."""
+"""Kubo, the reference implementation of IPFS: a program of the machine, on a repository of its own."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from pinui.ipfs.importer import KUBO_V1, ImportProfile
+from tests.real.daemon import Daemon
 
-__all__ = ["Kubo", "find_kubo"]
+__all__ = ["BUILT", "Kubo", "KuboServer", "find_kubo"]
 
 OLDEST = (0, 40)
-# Where `make kubo` puts it, under its version.
+# Where `make kubo` and `make cluster` put their programs, each under its version.
 BUILT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pinui"
 # Read before a test's own environment, which has nothing of pinui's, takes over.
 NAMED = os.environ.get("PINUI_TEST_KUBO")
@@ -26,6 +30,16 @@ def find_kubo() -> str:
     if found is None:
         pytest.skip("Kubo is not here: `make kubo` builds it (with Go), or name an `ipfs` in PINUI_TEST_KUBO")
     return found
+
+
+@dataclass(frozen=True)
+class KuboServer:
+    """A running daemon of Kubo, on ports that it found free."""
+
+    daemon: Daemon
+    rpc_url: str
+    gateway_url: str
+    """With `/ipfs` at its end."""
 
 
 class Kubo:
@@ -55,3 +69,22 @@ class Kubo:
     def add(self, path: Path, *options: str) -> str:
         """The CID of a file or folder, which the repository then holds unless `--only-hash` is given."""
         return self("add", "-Q", "-r", "-H", *options, str(path)).decode().strip()
+
+    def start(self, *options: str) -> KuboServer:
+        """Start the daemon; `Daemon.stop` ends it."""
+        daemon = Daemon([self.program, "daemon", *options], self.environment)
+        rpc, gateway = (
+            daemon.wait_for(rf"{name} server listening on /ip4/127\.0\.0\.1/tcp/(\d+)")
+            for name in ("RPC API", "Gateway")
+        )
+        daemon.wait_for("Daemon is ready")
+        return KuboServer(daemon, f"http://127.0.0.1:{rpc}", f"http://127.0.0.1:{gateway}/ipfs")
+
+    @contextmanager
+    def serving(self, *options: str) -> Iterator[KuboServer]:
+        """The daemon, while a test needs it."""
+        server = self.start(*options)
+        try:
+            yield server
+        finally:
+            Daemon.stop(server.daemon)

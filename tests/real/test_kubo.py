@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import subprocess
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, Importer, ImportProfile
 from pinui.ipfs.verifier import CarVerifier, FileBytes, FileEnd
 from pinui.node import Node
-from tests.real.kubo import Kubo, find_kubo
+from tests.real.kubo import Kubo
 from tests.unit.trees import Store
 
 pytestmark = pytest.mark.real
@@ -41,11 +40,6 @@ NAMES = (
     "sub/x",
     "sub/y/z",
 )
-
-
-@pytest.fixture
-def kubo(tmp_path: Path) -> Kubo:
-    return Kubo(find_kubo(), tmp_path / "kubo")
 
 
 @pytest.fixture
@@ -210,17 +204,8 @@ def test_the_sdk_proves_what_kubos_gateway_sends(kubo: Kubo, tmp_path: Path) -> 
     root, files = sharded(kubo, tmp_path / "many")
     (tmp_path / "big").write_bytes(data := random.Random(5).randbytes(30 * CHUNK) + bytes(20 * CHUNK))
     big = kubo.add(tmp_path / "big")
-    command = [kubo.program, "daemon", "--offline"]
-    with subprocess.Popen(command, env=kubo.environment, stdout=subprocess.PIPE, text=True) as daemon:
-        try:
-            assert daemon.stdout is not None
-            line = next((line for line in daemon.stdout if "ateway server listening on" in line), "")
-            assert line, "Kubo's daemon ended before it served"
-            port = line.strip().rpartition("/")[2]
-            asyncio.run(download(f"http://127.0.0.1:{port}/ipfs", {root: files, big: {"": data}}, tmp_path / "got"))
-        finally:
-            daemon.terminate()
-            daemon.stdout.read()  # what it still says, or it would wait for a reader
+    with kubo.serving("--offline") as server:
+        asyncio.run(download(server.gateway_url, {root: files, big: {"": data}}, tmp_path / "got"))
 
 
 async def download(gateway: str, expected: dict[str, dict[str, bytes]], folder: Path) -> None:
