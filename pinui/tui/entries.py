@@ -5,7 +5,7 @@ from __future__ import annotations
 from pinui.figures import count, size
 from pinui.workspace import Entry
 
-__all__ = ["KIND_LABELS", "KIND_TONES", "VERDICTS", "size_in_words", "title_of"]
+__all__ = ["KIND_TONES", "VERDICTS", "kind_label", "size_in_words", "title_of"]
 
 KIND_TONES = {"json": "primary", "file": "secondary", "message": "warning"}
 KIND_LABELS = {"json": "json", "file": "file", "message": "msg"}
@@ -14,6 +14,11 @@ VERDICTS = {
     "unverifiable": ("?", "warning", "not provable", "the service cut the file its own way"),
     "mismatch": ("✗", "error", "mismatch", "the bytes do not hash to the CID"),
 }
+
+
+def kind_label(entry: Entry) -> str:
+    """The kind in at most four letters."""
+    return "dir" if entry.is_folder else KIND_LABELS[entry.kind]
 
 
 def title_of(entry: Entry) -> str:

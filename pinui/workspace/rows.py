@@ -40,19 +40,23 @@ class Entry:
     """Bytes of the file or of the JSON text. `size` is the record's, which counts characters of JSON. Set by the
     history."""
 
+    is_folder: bool = False
+    """Whether a file is known to be a folder."""
+
     @property
     def title(self) -> str:
         """What to call it in a list."""
         first_line = (self.excerpt or "").strip().split("\n", 1)[0].strip()
-        return self.name or self.note or first_line or self.cid
+        return (self.name or self.note or first_line or self.cid) + ("/" if self.is_folder else "")
 
-    def to_json(self) -> dict[str, str | int]:
+    def to_json(self) -> dict[str, str | int | bool]:
         """The row for a script or an export, with the contract's names; what is not known is left out."""
         fields = {
             "cid": self.cid,
             "timestamp": self.timestamp,
             "size": self.size,
             "kind": self.kind,
+            "folder": True if self.is_folder else None,
             "direction": self.direction,
             "profile": self.profile,
             "name": self.name,

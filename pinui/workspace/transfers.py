@@ -161,6 +161,7 @@ class Transfers:
         async def work(service: Service, progress: Progress) -> None:
             def note(left_out: LeftOut) -> None:
                 transfer.left_out = left_out
+                transfer.title = f"{transfer.title.rstrip('/')}/"
 
             entry = await self._operations.upload(
                 path,

@@ -104,7 +104,7 @@ class Workspace(Session):
             record = await self._call(service, work)
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
-            return await self._record(service, record, "file", name=name)
+            return await self._record(service, record, "file", name=name, is_folder=record.left_out is not None)
 
     async def download(
         self,
@@ -292,6 +292,7 @@ class Workspace(Session):
         recipient: str | None = None,
         excerpt: str | None = None,
         data: str | None = None,
+        is_folder: bool = False,
     ) -> Entry:
         row = _row(
             service.profile.name,
@@ -305,6 +306,7 @@ class Workspace(Session):
             excerpt=excerpt,
             verification=record.verification,
         )
+        row = replace(row, is_folder=is_folder)
         try:
             return await self.history.add(row, data)
         except HistoryError as error:

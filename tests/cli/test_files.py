@@ -59,7 +59,9 @@ def test_a_name_is_for_one_file(call: Run, here: Path) -> None:
         assert (ran.code, ran.out) == (2, "")
         assert "--name is for one" in ran.err
     assert call("history").out == ""
-    assert json.loads(call("upload", "two", "--name", "both", "--json").line)["name"] == "both"
+    told = json.loads(call("upload", "two", "--name", "both", "--json").line)
+    assert (told["name"], told["folder"]) == ("both", True)
+    assert call("history").line.endswith("\tboth/")
 
 
 @pytest.fixture

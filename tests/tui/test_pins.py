@@ -382,6 +382,23 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         await shows(pilot, "1 pin with")
 
 
+@pytest.mark.parametrize(("size", "kinds"), [((140, 40), ("dir ", "file")), ((80, 24), ("d ", "f "))])
+async def test_a_folder_looks_like_a_folder(tmp_path: Path, size: tuple[int, int], kinds: tuple[str, str]) -> None:
+    (tmp_path / "trip").mkdir()
+    (tmp_path / "trip" / "note").write_text("x")
+    async with workbench(size=size) as (app, pilot):
+        for path in (tmp_path / "trip" / "note", tmp_path / "trip"):
+            await app.workspace.upload(path)
+        await shows(pilot, "trip/", "note")
+        lines = text_of(app).splitlines()
+        for name, kind in zip(("trip/ ", "note "), kinds, strict=True):
+            assert any(name in line and f" {kind}" in line for line in lines), f"{name} {kind}"
+        await pilot.press("n")
+        await shows(pilot, "A name of your own for trip/")
+        await pilot.press("ctrl+u", "b", "y", "enter")
+        await shows(pilot, "by/")
+
+
 async def test_a_folders_preview_looks_like_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "trip"
     (folder / "maps 10").mkdir(parents=True)

@@ -63,7 +63,13 @@ PRAGMA application_id = {0x70696E75};
 PRAGMA user_version = 1;
 """
 
-VERSIONS = {1: FIRST}
+SECOND = """
+ALTER TABLE entries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE entries SET bytes = CASE kind WHEN 'json' THEN 10 ELSE 9 END;
+PRAGMA user_version = 2;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND}
 
 
 def write_old(path: Path, version: int) -> None:

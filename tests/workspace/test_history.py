@@ -248,6 +248,8 @@ def test_a_history_of_an_earlier_version_is_brought_up_to_date(path: Path, versi
     with HistoryFile(path, searchable=searchable) as history:
         added = history.add(row(3, name="later"), '"é"')
         assert history.page(Query(text="later")) == [added]
+        assert not any(entry.is_folder for entry in history.page(Query()))
+        assert history.add(row(4, kind="file", name="notes", is_folder=True), None).title == "notes/"
 
 
 def test_every_earlier_version_is_among_these_tests() -> None:

@@ -22,7 +22,7 @@ from tests.workspace.rows import START, cid, exported, record, row, write
 async def filled(path: Path) -> History:
     history = History(path)
     await history.add(row(1, name="greeting", excerpt='{"hello":"world"}'), '{"hello":"world"}')
-    await history.add(row(2, kind="file", name="cat.png", verification="verified"), None)
+    await history.add(row(2, kind="file", name="cats", verification="verified", is_folder=True), None)
     message = '{"recipientId":"alice","payload":"hi\\nyou","timestamp":5}'
     await history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
     await history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
@@ -62,6 +62,8 @@ async def test_an_exported_line_has_the_contracts_names(tmp_path: Path) -> None:
     }
     assert "data" not in second
     assert second["revokedAt"] == START + 10
+    assert (second["name"], second["folder"]) == ("cats", True)
+    assert not any("folder" in line for line in lines if line is not second)
     assert third["recipientId"] == "alice"
     assert third["data"]["payload"] == "hi\nyou"
     await history.aclose()

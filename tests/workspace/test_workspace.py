@@ -55,6 +55,7 @@ async def test_a_file_a_folder_bytes_and_an_open_file_are_uploaded(workspace: Wo
     data = await workspace.upload(b"two", name="two.bin")
     opened = await workspace.upload(io.BytesIO(b"three"), name="three.bin")
     assert [entry.name for entry in (file, folder, data, opened)] == ["a.txt", "folder", "two.bin", "three.bin"]
+    assert [entry.title for entry in (file, folder, data)] == ["a.txt", "folder/", "two.bin"]
     assert progress
     assert await workspace.history.count(Query(kind="file")) == 4
     path = await workspace.download(opened.cid, tmp_path)

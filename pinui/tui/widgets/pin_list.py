@@ -13,7 +13,7 @@ from pinui.figures import age, short_cid, size
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right
-from pinui.tui.entries import KIND_LABELS, KIND_TONES, VERDICTS, title_of
+from pinui.tui.entries import KIND_TONES, VERDICTS, kind_label, title_of
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -170,7 +170,7 @@ class PinList(ItemList):
         name = fit(title_of(entry), room).rstrip()
         gap = " " * (room - cell_len(name))
         name_tone = "struck muted" if gone else "bold strong" if here else "text"
-        kind = KIND_LABELS[entry.kind] if wide else entry.kind[0]
+        kind = kind_label(entry) if wide else kind_label(entry)[0]
         return [
             *left,
             (mark, tone),

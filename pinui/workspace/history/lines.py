@@ -68,6 +68,7 @@ def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
         _excerpt(fields, kind, data),
         verification,
         revoked_at,
+        is_folder=kind == "file" and fields.get("folder") is True,
     )
     return entry, data
 

@@ -72,7 +72,10 @@ UPDATE entries SET bytes = coalesce(
 );
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES)
+# Rows of older files don't know whether they are folders.
+FOLDERS = "ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;"
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)

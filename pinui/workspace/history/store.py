@@ -158,7 +158,7 @@ class HistoryFile:
         entry_id = self.next_id(entry.timestamp) if at is None else at
         self.connection.execute(
             "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
-            " verification, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " verification, bytes, is_folder) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 entry_id,
                 entry.cid,
@@ -173,6 +173,7 @@ class HistoryFile:
                 storable((entry.excerpt or "")[:EXCERPT]) or None,
                 entry.verification,
                 entry.size if data is None else len(data.encode("utf-8")),
+                entry.is_folder,
             ),
         )
         if data is not None:
