@@ -70,9 +70,14 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(
-        self, *, profile: str | None = None, home: Path | None = None, clock: Callable[[], float] = time.time
+        self,
+        *,
+        profile: str | None = None,
+        home: Path | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__()
+        super().__init__(monotonic)
         self.clock = clock
         self.workspace: Workspace
         self._profile, self._home = profile, home
@@ -288,6 +293,10 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         """A toast."""
         self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
 
+    def tell_not_alone(self, key: str, does_not: str) -> None:
+        """A toast for a key that arrived with others, all at once, as stray text does."""
+        self.tell(f"{key} came with other keys at once and {does_not}. Press it by itself.", warning=True)
+
     def tell_error(self, error: BaseException) -> None:
         """A toast for something that went wrong; the log of `--debug` tells where it came from."""
         log.debug("%s", type(error).__name__, exc_info=error)
@@ -322,14 +331,18 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
             await self.push_screen(HelpScreen.about(self.screen))
 
     async def action_quit(self) -> None:
-        """Leave; running transfers and text that is nowhere else are asked about first."""
+        """Leave, if the key was pressed by itself: the rest of a stray text would go to the shell."""
+        self.if_by_itself(self._leave, lambda: self.tell_not_alone("q", "doesn't quit"))
+
+    def _leave(self) -> None:
+        """Running transfers and text that is nowhere else are asked about first."""
         running, unsaved = self.workspace.transfers.active, self._unsaved()
         if not running and not unsaved:
             self.exit()
             return
         from pinui.tui.screens.confirm import leave_question
 
-        await self.push_screen(leave_question(running, unsaved), lambda yes: self.exit() if yes else None)
+        self.push_screen(leave_question(running, unsaved), lambda yes: self.exit() if yes else None)
 
     def _unsaved(self) -> list[Unsaved]:
         screens = [screen for stack in self._screen_stacks.values() for screen in stack]
@@ -345,10 +358,16 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         self.push_screen(CommandPalette(providers=[ThemesProvider], placeholder="Search for themes…"))
 
 
-def make_app(profile: str | None = None, *, home: Path | None = None, clock: Callable[[], float] = time.time) -> Pinui:
-    """The app as the command line and the tests make it."""
+def make_app(
+    profile: str | None = None,
+    *,
+    home: Path | None = None,
+    clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Pinui:
+    """The app as the command line and the tests make it: `clock` tells ages, `monotonic` the pace of keys."""
     let_alt_digits_through()
-    return Pinui(profile=profile, home=home, clock=clock)
+    return Pinui(profile=profile, home=home, clock=clock, monotonic=monotonic)
 
 
 def run(profile: str | None) -> int:

@@ -3,17 +3,23 @@
 Textual sends each key to what has the focus when the key arrives. Of a quick `n` `alice` the letters arrive before
 the dialog that `n` opens: they would be commands of the list behind it. Here a key waits until the one before it has
 done its work, and until a question that it leads to is on the screen.
+
+What publishes something or ends the program goes further: it takes a key only if that key was pressed by itself.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from textual import events
 from textual.app import App
 from textual.dom import DOMNode
 from textual.timer import Timer
+
+from pinui.tui.pace import BREAK, TEXT, Pace, Press
 
 __all__ = ["TypedAhead"]
 
@@ -33,9 +39,12 @@ class TypedAhead(App[Result]):
     _typed: Typed | None = None
     _giving_up: Timer | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, monotonic: Callable[[], float]) -> None:
         super().__init__()
-        self._waiting: deque[Typed] = deque()
+        self.pace = Pace(monotonic)
+        self.press = self.pace.last
+        """The key that is being handled, or was last."""
+        self._waiting: deque[tuple[Typed, Press]] = deque()
         self._holds: set[object] = set()
 
     def hold_keys(self, reason: object) -> None:
@@ -48,21 +57,44 @@ class TypedAhead(App[Result]):
         if self._typed is None:
             self._take_next()
 
+    def if_by_itself(self, act: Callable[[], object], otherwise: Callable[[], object], *, most: int = TEXT - 1) -> None:
+        """Act, unless the key that is being handled is one of more than `most` keys that arrived in one piece.
+
+        That is known a moment later; the keys behind it wait until then.
+        """
+        press, reason = self.press, object()
+        self.hold_keys(reason)
+
+        def decide() -> None:
+            if not self.screen_stack:
+                return  # the app is on its way out
+            (act if press.piece.keys <= most else otherwise)()
+            self._follow(self.focused or self.screen, partial(self.release_keys, reason), ROUNDS)
+
+        self.set_timer(BREAK, decide)
+
     async def on_event(self, event: events.Event) -> None:
         """Keys and what is pasted, one after the other; the rest as it comes."""
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
         elif not self.screen_stack:
             pass  # the app is on its way out: nothing is left that a key could be meant for
-        elif event is not self._typed and self._must_wait(event):
-            self._waiting.append(event)
-            if self._giving_up is None:
-                self._watch()
+        elif event is self._typed:
+            await self._handle(event)
         else:
-            self._typed = event
-            before = self.focused or self.screen
-            await super().on_event(event)
-            self._follow(before, event, ROUNDS)
+            press = self.pace.note(event)
+            if self._must_wait(event):
+                self._waiting.append((event, press))
+                if self._giving_up is None:
+                    self._watch()
+            else:
+                self._typed, self.press = event, press
+                await self._handle(event)
+
+    async def _handle(self, typed: Typed) -> None:
+        before = self.focused or self.screen
+        await super().on_event(typed)
+        self._follow(before, partial(self._has_passed, typed), ROUNDS)
 
     def _must_wait(self, event: Typed) -> bool:
         if self._typed is not None or self._waiting:
@@ -70,31 +102,33 @@ class TypedAhead(App[Result]):
         # Whoever wants out of something slow gets out.
         return bool(self._holds) and not (isinstance(event, events.Key) and event.key == "escape")
 
-    def _follow(self, node: DOMNode | None, typed: Typed, rounds: int) -> None:
-        """Send a call along the path that the key takes, from what has the focus up to the app.
+    def _follow(self, node: DOMNode | None, then: Callable[[], None], rounds: int) -> None:
+        """Send a call along the path that a key takes, from what has the focus up to the app.
 
         Each of them reads its messages in order: when the call has passed, so has the key.
         """
         while node is not None and node is not self:
-            if node.is_running and node.call_later(self._follow, node.parent, typed, rounds):
+            if node.is_running and node.call_later(self._follow, node.parent, then, rounds):
                 return
             node = node.parent
-        self.call_later(self._has_passed, typed, rounds)
+        self.call_later(self._arrived, then, rounds)
 
-    def _has_passed(self, typed: Typed, rounds: int) -> None:
-        if typed is not self._typed:
-            return
+    def _arrived(self, then: Callable[[], None], rounds: int) -> None:
         if rounds > 1 and self.is_running and self.screen_stack:
-            self._follow(self.focused or self.screen, typed, rounds - 1)
-            return
-        self._typed = None
-        self._take_next()
+            self._follow(self.focused or self.screen, then, rounds - 1)
+        else:
+            then()
+
+    def _has_passed(self, typed: Typed) -> None:
+        if typed is self._typed:
+            self._typed = None
+            self._take_next()
 
     def _take_next(self) -> None:
         if self._holds:
             return
         if self._waiting:
-            self._typed = self._waiting.popleft()
+            self._typed, self.press = self._waiting.popleft()
             self.post_message(self._typed)
         self._watch()
 

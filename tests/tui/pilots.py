@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from textual import events
 from textual._context import visible_screen_stack
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -24,6 +25,7 @@ from textual.widgets import Input
 from pinui import Totals
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui, make_app
+from pinui.tui.screens.confirm import Confirm
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult
@@ -32,14 +34,21 @@ from tests.tui import scene
 __all__ = [
     "PATIENCE",
     "SCENES",
+    "Seconds",
+    "Typing",
+    "confirm",
+    "in_keys",
     "paste",
     "plain",
+    "read_question",
     "settled",
     "shows",
     "strips_of",
     "svg",
     "text_of",
     "told",
+    "type_ahead",
+    "type_at_once",
     "until",
     "workbench",
 ]
@@ -126,15 +135,72 @@ async def keys_taken(pilot: Pilot[Any]) -> None:
     await until(pilot, lambda: app._exit or (app._typed is None and not app._waiting), "the end of what was typed")
 
 
-def take_keys_one_by_one(pilot: Pilot[Any]) -> None:
-    """Let `pilot.press` end when its keys have been taken: on a busy machine they wait for each other."""
+class Seconds:
+    """The clock of the keys. It moves only when somebody moves it: what is typed at once is at once."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self) -> None:
+        """Long enough for any question, and for a machine that takes its time."""
+        self.now += 60.0
+
+
+def press_one_by_one(pilot: Pilot[Any], seconds: Seconds) -> None:
+    """Let `pilot.press` press keys as a person does, each by itself and after the one before it has been taken."""
     press = pilot.press
 
     async def press_and_wait(*keys: str) -> None:
-        await press(*keys)
-        await keys_taken(pilot)
+        for key in keys:
+            seconds.pass_by()
+            await press(key)
+            await keys_taken(pilot)
 
     pilot.press = press_and_wait  # type: ignore[method-assign]
+
+
+def in_keys(text: str) -> list[events.Key]:
+    """Text as a terminal without bracketed paste delivers it: each character is a key."""
+    return [event for event in XTermParser().feed(text) if isinstance(event, events.Key)]
+
+
+async def type_at_once(pilot: Pilot[Any], *typed: str, gap: float = 0.0) -> None:
+    """All of it before the app has read any of it: names of keys, or text behind a quote."""
+    named = (
+        [events.Key(part, part if len(part) == 1 else None)] if part[0] != "'" else in_keys(part[1:]) for part in typed
+    )
+    keys = [key for part in named for key in part]
+    for number, key in enumerate(keys):
+        key.time = keys[-1].time - gap * (len(keys) - 1 - number)
+        pilot.app.post_message(key)
+    await pilot.pause()
+    await keys_taken(pilot)
+    app: Any = pilot.app
+    await until(pilot, lambda: app._exit or not app._holds, "what the last key leads to")
+
+
+async def type_ahead(pilot: Pilot[Any], *typed: str) -> None:
+    """The same by a person, who presses five keys a second while the app is busy."""
+    await type_at_once(pilot, *typed, gap=0.2)
+
+
+Typing = Callable[..., Awaitable[None]]
+
+
+async def read_question(pilot: Pilot[Any]) -> None:
+    """Take the time that a person takes who reads it."""
+    app: Any = pilot.app
+    await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen._shown_at is not None, "a question")
+    app.pace.now.pass_by()
+
+
+async def confirm(pilot: Pilot[Any], key: str) -> None:
+    """Answer a question as a person does who has read it."""
+    await read_question(pilot)
+    await pilot.press(key)
 
 
 @asynccontextmanager
@@ -146,11 +212,12 @@ async def workbench(
     clock: Callable[[], float] = scene.clock,
 ) -> AsyncIterator[tuple[Pinui, Pilot[None]]]:
     """The app on its own home, past the welcome, with the node running."""
-    app = make_app(clock=clock)
+    seconds = Seconds()
+    app = make_app(clock=clock, monotonic=seconds)
     keep_toasts(app)
     app.NOTIFICATION_TIMEOUT = 2.5  # type: ignore[misc]  toasts stand in front of what tests look at
     async with app.run_test(size=size, notifications=True) as pilot:
-        take_keys_one_by_one(pilot)
+        press_one_by_one(pilot, seconds)
         if not welcome:
             await shows(pilot, "Welcome")
             await pilot.press("enter")
@@ -293,6 +360,8 @@ async def revoke(app: Pinui, pilot: Pilot[None]) -> None:
     await shows(pilot, "Revoke 2 pins")
     view = app.screen.query_one("#rows", LineView)
     await until(pilot, lambda: len(view.lines) == 2)
+    await read_question(pilot)
+    await shows(pilot, "R to revoke")
 
 
 async def palette(app: Pinui, pilot: Pilot[None]) -> None:

@@ -12,7 +12,7 @@ from pinui.tui.app import Pinui
 from pinui.workspace import Profile
 from pinui.workspace.keyring_store import KeyringTrouble
 from pinui.workspace.profiles import BUILT_IN
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 from tests.tui.services import TOKEN
 
 
@@ -89,7 +89,7 @@ async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
         await until(pilot, lambda: "studio" in text_of(app).splitlines()[0], "the name in the bar")
         await pilot.press("delete")
         await shows(pilot, "Remove the profile studio?")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await until(pilot, lambda: app.workspace.profile.name == "local")
         await until(pilot, lambda: "studio" not in text_of(app).splitlines()[0])
         assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
@@ -109,7 +109,7 @@ async def test_of_a_built_in_profile_the_token_is_removed_and_the_profile_stays(
         await pilot.press("delete")
         await shows(pilot, "Remove the token of pinata?", "is built in and stays")
         assert "takes its place" not in text_of(app), "it is not in use"
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "The token of pinata is removed.")
         assert (await credentials.read("pinata")).origin == "none"
         assert (await credentials.read_gateway_key("pinata")).origin == "none"
@@ -118,7 +118,7 @@ async def test_of_a_built_in_profile_the_token_is_removed_and_the_profile_stays(
         await shows(pilot, "hosted service")
         await pilot.press("delete")
         await shows(pilot, "Remove the token of pinata?")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "The token of pinata is removed.")
         assert app.workspace.profile.name == "local"
 
@@ -132,7 +132,7 @@ async def test_a_built_in_profile_in_use_gives_way_to_the_local_node_once_its_to
         await told(pilot, "Now using pinata.")
         await pilot.press("delete")
         await shows(pilot, "Remove the token of pinata?", "the local node takes its place")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "Now using local.")
         assert (await app.workspace.credentials.read("pinata")).origin == "none"
 
@@ -151,7 +151,7 @@ async def test_a_keyring_that_keeps_the_token_keeps_the_profile_too(service: Nod
         await told(pilot, "Now using studio.")
         await pilot.press("delete")
         await shows(pilot, "Remove the profile studio?")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "The keyring is locked: unlock it and try again.")
         assert app.workspace.profile.name == "studio"
         assert "studio" in [profile.name for profile in app.workspace.profiles.list()]

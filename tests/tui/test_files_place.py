@@ -13,7 +13,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.local_files import find_paths, place_to_save, text_of_file
 from pinui.tui.screens.files import FilesScreen
 from pinui.workspace import Query, WorkspaceError
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_marked_files_and_folders_are_uploaded(pictures: Path) -> None:
         await shows(pilot, "2 marked · 1.0 kB and 1 folder")
         await pilot.press("u")
         await shows(pilot, "Upload 2 folders and files: 2 files, 1.0 kB?")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await shows(pilot, "2 done")
         rows = await app.workspace.history.page(Query())
         assert {(entry.name, entry.size) for entry in rows} == {("raw", 4), ("fjord-1.jpg", 1000)}
@@ -215,7 +215,7 @@ async def test_a_download_proposes_a_name_asks_before_it_overwrites_and_arrives_
         assert target.read_text() == "something else", "the question starts on Cancel"
         await pilot.press("enter")
         await shows(pilot, "~/Downloads/fjord-3.jpg is there already.")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await shows(pilot, "1 done")
         assert target.read_bytes() == b"x" * 3000
 

@@ -11,7 +11,7 @@ import pytest
 from pinui.tui.app import Pinui
 from pinui.tui.screens.folder_question import FolderQuestion
 from pinui.workspace import Query
-from tests.tui.pilots import keys_taken, paste, shows, text_of, until, workbench
+from tests.tui.pilots import confirm, keys_taken, paste, shows, text_of, until, workbench
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ async def test_a_folder_goes_up_after_a_question_that_tells_everything(notes: Pa
         assert "id_rsa" not in screen
         await keys_taken(pilot)
         assert not app.workspace.transfers.all
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await shows(pilot, "1 done")
         (entry,) = await app.workspace.history.page(Query())
         assert await names_in(app, entry.cid) == {"f1", "f2", "f10"}
@@ -81,7 +81,7 @@ async def test_hidden_names_go_up_when_the_question_says_so(notes: Path) -> None
         await shows(pilot, "Upload notes/: 3 files", "The key . takes hidden names in.")
         await pilot.press("full_stop")
         await shows(pilot, "Upload notes/: 4 files")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await shows(pilot, "1 done")
         (entry,) = await app.workspace.history.page(Query())
         assert await names_in(app, entry.cid) == {"f1", "f2", "f10", ".ssh"}
@@ -95,7 +95,7 @@ async def test_files_and_folders_together_are_one_question(notes: Path) -> None:
         await shows(pilot, "3 marked")
         await pilot.press("u")
         await shows(pilot, "Upload 3 folders and files: 5 files, 3.5 kB?", ".ssh/id_rsa", "alone.txt")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await shows(pilot, "3 done", "space marks")
         assert len(await app.workspace.history.page(Query())) == 3
 
@@ -118,7 +118,7 @@ async def test_a_folder_with_nothing_to_upload_takes_no_yes(notes: Path) -> None
         await shows(pilot, "notes/")
         await pilot.press("j", "u")
         await shows(pilot, "There are no files to upload in notes/.", "Left out: 1 hidden name")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await keys_taken(pilot)
         assert question_of(app)
         assert not app.workspace.transfers.all
@@ -140,7 +140,7 @@ async def test_a_folder_that_cannot_be_read_is_told_in_the_question(
         monkeypatch.setattr(os, "scandir", refuse)
         await pilot.press("j", "u")
         await shows(pilot, "Permission denied")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await keys_taken(pilot)
         assert question_of(app)
 
@@ -167,7 +167,7 @@ async def test_a_huge_folder_is_counted_beside_the_screen_and_can_be_left(
         monkeypatch.setattr(os, "scandir", slow)
         await pilot.press("j", "u")
         await shows(pilot, "Looking into notes/ … 3 files so far, 3.0 kB")
-        await pilot.press("U")
+        await confirm(pilot, "U")
         await keys_taken(pilot)
         assert question_of(app), "nobody agrees to what isn't counted"
         await pilot.press("escape")

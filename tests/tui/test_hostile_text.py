@@ -245,6 +245,7 @@ def test_what_a_service_says_cannot_steer_the_terminal_either(terminal: tuple[Te
     app.shows("insult")  # the trouble in Detail
     app.press("x")
     app.shows("Revoke this pin")
+    app.shows("R to revoke")
     app.press("R")
     app.shows("insult")  # why it was not revoked
     app.press("2")

@@ -23,7 +23,7 @@ from pinui.tui.widgets import json_tree
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.pin_list import PinList
 from pinui.workspace import Query
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
 def place_of(app: Pinui) -> JsonScreen:
@@ -210,7 +210,7 @@ async def test_text_that_is_nowhere_else_is_not_replaced_unasked(tmp_path: Path)
         await shows(pilot, 'from: "a pin"')
         await pilot.press("e")
         await shows(pilot, "The text in the editor is not stored. Replace it?")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await until(pilot, lambda: "a pin" in place_of(app).editor.text)
 
 
@@ -440,7 +440,7 @@ async def test_leaving_asks_about_a_loaded_file_only_once_it_was_changed(tmp_pat
         assert not place_of(app).unsaved
         await pilot.press("i", "space", "escape", "q")
         await shows(pilot, "The text in JSON is not stored.", "Quit (Q)")
-        await pilot.press("Q")
+        await confirm(pilot, "Q")
         await until(pilot, lambda: not app.is_running, "the end")
 
 

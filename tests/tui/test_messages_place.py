@@ -18,7 +18,7 @@ from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.schema import writing
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
 def line_of(app: Pinui) -> str:
@@ -83,10 +83,10 @@ async def test_leaving_asks_about_a_line_that_was_begun() -> None:
         await paste(pilot, "The keys are")
         await pilot.press("escape", "1", "q")
         await shows(pilot, "A message is not stored. Quit all the same?", "The line in Messages (4) is lost.")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await settled(pilot)
         assert app.is_running, "only the letter on the button says yes"
-        await pilot.press("Q")
+        await confirm(pilot, "Q")
         await until(pilot, lambda: not app.is_running, "the end")
 
 
@@ -301,7 +301,7 @@ async def test_a_message_is_revoked_from_its_thread() -> None:
         await shows(pilot, "regretted")
         await pilot.press("tab", "x")
         await shows(pilot, "Revoke this pin")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "Revoked 1 pin.")
         await shows(pilot, "revoked")
         assert await app.workspace.history.count(Query(revoked=True)) == 1

@@ -16,7 +16,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.screens.pins import PinsScreen
 from pinui.workspace import Entry, Query
 from tests.tui import scene
-from tests.tui.pilots import paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
 def pins_of(app: Pinui) -> PinsScreen:
@@ -109,6 +109,7 @@ async def test_n_names_a_pin_and_esc_changes_nothing() -> None:
         await shows(pilot, "A name of your own")
         await paste(pilot, "the lighthouse")
         await pilot.press("enter")
+        await until(pilot, lambda: len(app.screen_stack) == 1, "the prompt's end")
         await shows(pilot, "the lighthouse")
         assert [entry.name for entry in await app.workspace.history.page(Query())] == ["the lighthouse"]
 
@@ -172,7 +173,7 @@ async def test_what_cannot_be_revoked_stays_marked_with_its_reason(monkeypatch: 
         await shows(pilot, "2 pins")
         await pilot.press("a", "x")
         await shows(pilot, "Revoke 2 pins")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await told(pilot, "Revoked 1 pin. Not revoked: This pin is held by a policy")
         await until(pilot, lambda: pins_of(app).pins.marked == {bad.id})
         assert pins_of(app).pins.failed[bad.id].startswith("This pin is held by a policy")
@@ -199,7 +200,7 @@ async def test_a_revoked_pin_can_be_forgotten() -> None:
         await pilot.press("g", "delete")
         await shows(pilot, "Forget 1 row of the history?")
         await shows(pilot, "no longer knows about it.", "• kept")
-        await pilot.press("F")
+        await confirm(pilot, "F")
         await told(pilot, "Forgot 1 row; the pin itself stays.")
         await shows(pilot, "1 pin")
         assert await titles(app, pilot) == ["gone"]
@@ -211,7 +212,7 @@ async def test_many_rows_can_be_forgotten_at_once() -> None:
         await shows(pilot, "2 pins")
         await pilot.press("a", "delete")
         await shows(pilot, "Forget 2 rows of the history?", "no longer knows about them.")
-        await pilot.press("F")
+        await confirm(pilot, "F")
         await told(pilot, "Forgot 2 rows; the pins themselves stay.")
 
 
@@ -437,7 +438,7 @@ async def test_a_dead_service_is_told_and_survived() -> None:
         await connection.client.aclose()
         await pilot.press("x")
         await shows(pilot, "Revoke this pin")
-        await pilot.press("R")
+        await confirm(pilot, "R")
         await shows(pilot, "Not revoked:")
         assert app.is_running
 

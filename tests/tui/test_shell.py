@@ -16,7 +16,7 @@ from pinui.tui.app import make_app, run
 from pinui.tui.screens.json import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, UnknownProfile, Workspace
-from tests.tui.pilots import PATIENCE, paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import PATIENCE, confirm, paste, settled, shows, text_of, told, type_ahead, until, workbench
 
 
 def footer(app: object) -> str:
@@ -235,7 +235,7 @@ async def test_leaving_asks_while_a_transfer_runs() -> None:
         assert app.is_running, "the dialog starts on Cancel, and the key that opened it does not confirm"
         await pilot.press("q")
         await shows(pilot, "1 transfer is not done.")
-        await pilot.press("Q")
+        await confirm(pilot, "Q")
         await until(pilot, lambda: not app.is_running, "the end")
     assert app.return_code == 0
 
@@ -284,9 +284,8 @@ async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() ->
 
 
 async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:
-    async with workbench() as (app, _pilot):
-        await app.action_quit()
-        await app.action_go("messages")
+    async with workbench() as (app, pilot):
+        await type_ahead(pilot, "q", "4")
         assert app.current_mode != "messages"
     assert app.return_code == 0
 

@@ -17,7 +17,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.ended import LONG, Ended
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
-from tests.tui.pilots import settled, shows, told, until, workbench
+from tests.tui.pilots import confirm, settled, shows, told, until, workbench
 
 CID = "QmU551gXooeNmFyyK1jaVBcKbfCrfkgbeSCZNRoQht5LHB"
 
@@ -121,7 +121,7 @@ async def test_pins_are_revoked_at_the_service_that_the_question_was_about() -> 
             await shows(pilot, "● studio", "2 pins")
             await pilot.press("a", "x")
             await shows(pilot, "Revoke 2 pins")
-            await pilot.press("R")
+            await confirm(pilot, "R")
             await until(pilot, lambda: any(request.method == "DELETE" for request in seen), "the first one")
             await pilot.press("q")
             await shows(pilot, "2 pins are still to be revoked. Quit all the same?")

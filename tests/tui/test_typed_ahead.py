@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
 from pinui.workspace import Query
-from tests.tui.pilots import shows, told, until, workbench
-
-NAMES = {" ": "space", "/": "slash", ".": "full_stop", "-": "minus", "_": "underscore"}
+from tests.tui.pilots import Typing, confirm, shows, told, type_ahead, type_at_once, until, workbench
 
 
 @pytest.fixture(autouse=True)
@@ -22,26 +18,16 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pinui, "PATIENCE", 30.0)
 
 
-def type_at_once(pilot: Pilot[Any], *typed: str) -> None:
-    """All of it before the app has read any of it: names of keys, or text behind a quote."""
-    for part in typed:
-        if not part.startswith("'"):
-            pilot.app.post_message(events.Key(part, part if len(part) == 1 else None))
-            continue
-        for letter in part[1:]:
-            pilot.app.post_message(events.Key(NAMES.get(letter, letter), letter))
-
-
 async def test_a_document_is_stored_in_one_breath() -> None:
     async with workbench() as (app, pilot):
-        type_at_once(pilot, "2", "i", "'[7]", "f5")
+        await type_at_once(pilot, "2", "i", "'[7]", "f5")
         await told(pilot, "Stored as Qm")
         assert (await app.workspace.history.page(Query()))[0].excerpt == "[7]"
 
 
 async def test_a_name_and_a_message_typed_behind_the_key_that_asks_for_them() -> None:
     async with workbench() as (app, pilot):
-        type_at_once(pilot, "4", "n", "'alice", "enter", "'The keys are in the box", "enter")
+        await type_ahead(pilot, "4", "n", "'alice", "enter", "'The keys are in the box", "enter")
         await shows(pilot, "you → alice", "The keys are in the box")
         entry = (await app.workspace.history.page(Query()))[0]
         assert (entry.recipient, entry.excerpt) == ("alice", "The keys are in the box")
@@ -54,16 +40,21 @@ async def test_a_download_gets_the_name_that_was_typed_over_the_one_proposed(tmp
         app.post_message(events.Key("d", "d"))
         app.post_message(events.Key("ctrl+u", None))
         app.post_message(events.Paste(str(tmp_path / "copy.txt")))
-        app.post_message(events.Key("enter", None))
+        await shows(pilot, "copy.txt")
+        await pilot.press("enter")
         await shows(pilot, "1 done")
         assert (tmp_path / "copy.txt").read_bytes() == b"some bytes"
 
 
-async def test_a_question_is_answered_by_the_key_behind_the_one_that_asked() -> None:
+@pytest.mark.parametrize("type_keys", [type_ahead, type_at_once])
+async def test_a_question_is_not_answered_by_the_key_behind_the_one_that_asked(type_keys: Typing) -> None:
     async with workbench() as (app, pilot):
         await app.workspace.store({"city": "Oslo"})
         await shows(pilot, "Oslo")
-        type_at_once(pilot, "x", "R")
+        await type_keys(pilot, "x", "R")
+        await shows(pilot, "Revoke this pin", "R works after half a second without keys")
+        assert await app.workspace.history.count(Query(revoked=True)) == 0
+        await confirm(pilot, "R")
         await told(pilot, "Revoked 1 pin.")
 
 
@@ -72,10 +63,12 @@ async def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds() -> Non
         for name in ("grapes", "melon", "tall"):
             await app.workspace.store({"fruit": name}, name=name)
         await shows(pilot, "3 pins", "tall")
-        type_at_once(pilot, "slash", "'grapes", "enter", "x", "R", "escape")
+        await type_at_once(pilot, "slash", "'grapes", "enter", "x")
+        await shows(pilot, "Revoke this pin")
+        await confirm(pilot, "R")
         await told(pilot, "Revoked 1 pin.")
         assert [entry.name for entry in await app.workspace.history.page(Query(revoked=True))] == ["grapes"]
-        type_at_once(pilot, "z", "g", "n", "'!", "enter")
+        await type_ahead(pilot, "escape", "z", "g", "n", "'!", "enter")
         await shows(pilot, "tall!", "revoked hidden")
         await until(pilot, lambda: len(app.screen_stack) == 1, "the prompt's end")
 

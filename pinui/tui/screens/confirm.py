@@ -1,28 +1,38 @@
-"""Questions with a consequence. They start on Cancel, and the key that opened them does not confirm.
+"""Questions about something that can't be undone. They start on Cancel, and the key that opened them does not confirm.
 
-The first letter of what will be done, as a capital, says yes: R for Revoke, F for Forget.
+The first letter of what will be done, as a capital, says yes: R for Revoke, F for Forget. It counts only after half a
+second without a key, and only if it was pressed by itself: text that is typed ahead, pasted or meant for another window
+confirms nothing. For many pins their number is typed instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Button
 
 from pinui.figures import plural, size
+from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right, short_path
+from pinui.tui.focus import focus_now
+from pinui.tui.pace import QUIET, Press
 from pinui.tui.place import Unsaved
-from pinui.tui.screens.dialog import Dialog, buttons, say
+from pinui.tui.screens.dialog import Dialog, DialogButton, button, say
+from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
 from pinui.workspace import Entry
 
 __all__ = [
     "Confirm",
+    "ConfirmNumber",
     "forget_question",
     "leave_question",
     "overwrite_question",
@@ -32,13 +42,30 @@ __all__ = [
 ]
 
 MOST_ROWS = 8
+MANY = 20
+"""Rows that a letter may still answer for."""
+LOOK = 0.1
+"""Seconds between two looks at whether the keys are quiet."""
+
+
+class YesButton(DialogButton):
+    """The button with a consequence: a click counts at once, its key waits like the letter."""
+
+    def action_press(self) -> None:
+        """By the keyboard."""
+        self.post_message(self.Wanted())
+
+    class Wanted(Message):
+        """Enter, on this button."""
 
 
 class Confirm(Dialog[bool]):
     """A question, what it is about, what follows from it, and two buttons."""
 
-    AUTO_FOCUS = "#no"
+    AUTO_FOCUS = None
     BINDINGS = bindings("confirm")
+    FIRST = "#no"
+    """What has the focus at the beginning."""
 
     def __init__(
         self, title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]] = ()
@@ -46,11 +73,17 @@ class Confirm(Dialog[bool]):
         super().__init__()
         self.heading, self.question, self.consequence, self.yes = title, question, consequence, yes
         self.rows = rows
+        self._shown_at: float | None = None
 
     @property
     def letter(self) -> str:
         """The capital that says yes."""
         return self.yes[0]
+
+    @property
+    def verb(self) -> str:
+        """What will be done, in a word."""
+        return self.yes.split()[0].lower()
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -60,13 +93,72 @@ class Confirm(Dialog[bool]):
             if self.rows:
                 yield LineView(id="rows")
             yield say(self.consequence)
-            yield buttons(("no", "Cancel", ""), ("yes", f"{self.yes} ({self.letter})", "danger"))
+            yield from self.compose_answer()
         yield KeyBar()
+
+    def compose_answer(self) -> Iterable[Widget]:
+        """Two buttons."""
+        yes = button(YesButton, "yes", f"{self.yes} ({self.letter})", "danger")
+        yield Horizontal(button(DialogButton, "no", "Cancel"), yes, classes="buttons")
 
     def on_mount(self) -> None:
         """The rows are for looking at."""
         if self.rows:
             self.query_one("#rows").can_focus = False
+        focus_now(self.query_one(self.FIRST))
+        self.wait_again()
+        self.set_interval(LOOK, self._show_wait)
+
+    # -- waiting for a quiet moment -----------------------------------------------------------------------------
+
+    def wait_again(self) -> None:
+        """The question is another one now: half a second from when it is on the screen."""
+        self._shown_at = None
+        self.call_after_refresh(self._is_shown)
+
+    def _is_shown(self) -> None:
+        self._shown_at = app_of(self).pace.now()
+        self._show_wait()
+
+    def _show_wait(self) -> None:
+        ready = self.is_ready()
+        self.set_class(not ready, "-waits")
+        self.query_one("#question").border_subtitle = self.ready_words if ready else self.waiting_words
+
+    def is_ready(self) -> bool:
+        """Whether an answer would count now."""
+        pace = app_of(self).pace
+        return self._is_quiet(pace.now(), pace.last.at)
+
+    def is_answer(self, press: Press) -> bool:
+        """Whether a key came after a quiet moment."""
+        return self._is_quiet(press.at, press.before)
+
+    def _is_quiet(self, now: float, last: float) -> bool:
+        return self._shown_at is not None and now - max(self._shown_at, last) >= QUIET
+
+    @property
+    def ready_words(self) -> str:
+        """What the keys do."""
+        return f"{self.letter} to {self.verb} · esc to cancel"
+
+    @property
+    def waiting_words(self) -> str:
+        """What the keys don't do yet."""
+        return f"{self.letter} works after half a second without keys"
+
+    @on(YesButton.Wanted)
+    def agree(self) -> None:
+        """The keyboard says yes."""
+        app = app_of(self)
+        if self.is_answer(app.press):
+            app.if_by_itself(self._yes, lambda: None, most=1)
+
+    def _yes(self) -> None:
+        if self.is_current:  # esc may have been quicker
+            self.dismiss(True)
+
+    # -- the rows -----------------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
         """Lay out the rows, as many as there is room for."""
@@ -97,11 +189,86 @@ class Confirm(Dialog[bool]):
 
     def action_yes(self, _letter: str) -> None:
         """The capital letter says yes, wherever the focus is."""
-        self.dismiss(True)
+        self.agree()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         """Either button closes the dialog."""
         self.dismiss(event.button.id == "yes")
+
+
+class NumberField(Field):
+    """Takes the digits that the question lets through, and nothing that is pasted."""
+
+    BINDINGS = bindings("prompt")
+
+    async def _on_key(self, event: events.Key) -> None:
+        question = self.screen
+        if event.is_printable and isinstance(question, ConfirmNumber) and not question.takes(event.character or ""):
+            event.stop()
+            event.prevent_default()
+
+    def take(self, text: str) -> None:
+        """Nobody pastes a number that they have read."""
+
+
+class ConfirmNumber(Confirm):
+    """A question about many things: their number is typed, and Enter says yes."""
+
+    FIRST = "#number"
+
+    def __init__(
+        self, title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]], number: int
+    ) -> None:
+        super().__init__(title, question, consequence, yes, rows)
+        self.number = number
+        self.field = NumberField(id="number")
+        self._open = False
+
+    def compose_answer(self) -> Iterable[Widget]:
+        """One line to fill in."""
+        yield Horizontal(say(f"Type {self.number} to {self.verb}: "), self.field, classes="number")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No letter is enough here."""
+        return False if action == "yes" else super().check_action(action, parameters)
+
+    def is_ready(self) -> bool:
+        """From the first digit on, no wait."""
+        return self._open or super().is_ready()
+
+    def takes(self, character: str) -> bool:
+        """Digits count from a quiet moment on, one by one. Any other character starts the wait again."""
+        press = app_of(self).press
+        quiet = self.is_answer(press) or (self._open and press.piece.keys == 1)
+        self._open = quiet and character in "0123456789"
+        if not self._open:
+            self.field.value = ""
+        return self._open
+
+    def on_input_submitted(self) -> None:
+        """Enter says yes to the right number."""
+        if self.field.value == str(self.number):
+            self._yes()
+        elif self.field.value:
+            self.field.value = ""
+            app_of(self).tell(f"That is not {self.number}: nothing is done.", warning=True)
+
+    @property
+    def ready_words(self) -> str:
+        """What the keys do."""
+        return "enter to confirm · esc to cancel"
+
+    @property
+    def waiting_words(self) -> str:
+        """What the keys don't do yet."""
+        return "digits count after half a second without keys"
+
+
+def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]]) -> Confirm:
+    """A question about rows: a letter answers for some, a number for many."""
+    if len(rows) > MANY:
+        return ConfirmNumber(title, question, consequence, yes, rows, len(rows))
+    return Confirm(title, question, consequence, yes, rows)
 
 
 def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int) -> Confirm:
@@ -118,14 +285,14 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
         others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
         consequence += f"\n\n{others} and will be revoked too."
     rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
-    return Confirm("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
+    return _about("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
 
 
 def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
     """Before rows leave the history: which, and whether they are pinned still."""
     number = len(entries)
     what = "it" if number == 1 else "them"
-    return Confirm(
+    return _about(
         "Forget",
         f"Forget {plural(number, 'row')} of the history?",
         f"This machine no longer knows about {what}. What is pinned stays pinned: revoke it first if it should go.",

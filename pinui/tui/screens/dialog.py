@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from textual import events
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
@@ -14,7 +13,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.keeps_focus import KeepsFocus
 from pinui.workspace.text import clean, clean_line
 
-__all__ = ["Dialog", "buttons", "say"]
+__all__ = ["Dialog", "DialogButton", "button", "say"]
 
 Answer = TypeVar("Answer")
 
@@ -48,10 +47,6 @@ class DialogButton(Button, inherit_bindings=False):
     BINDINGS = bindings("button")
 
 
-def buttons(*choices: tuple[str, str, str]) -> Horizontal:
-    """A row of buttons: id, label, classes."""
-    made = [
-        DialogButton(cast("str", Content(clean_line(label))), id=name, classes=classes)
-        for name, label, classes in choices
-    ]
-    return Horizontal(*made, classes="buttons")
+def button(kind: type[DialogButton], id: str, label: str, classes: str = "") -> DialogButton:  # noqa: A002  Textual's name
+    """A button; the label may come from anywhere."""
+    return kind(cast("str", Content(clean_line(label))), id=id, classes=classes)

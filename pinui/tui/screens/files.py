@@ -138,7 +138,10 @@ class FilesScreen(PlaceScreen):
         self.browser.action_open()
 
     def action_upload(self) -> None:
-        """Queue what is marked, or what is under the cursor."""
+        """Queue what is marked, or what is under the cursor; a `u` in the middle of stray text publishes nothing."""
+        self.pinui.if_by_itself(self._upload_chosen, lambda: self.pinui.tell_not_alone("u", "uploads nothing"))
+
+    def _upload_chosen(self) -> None:
         browser = self.browser
         paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
         if not paths:

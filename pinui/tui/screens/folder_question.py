@@ -47,6 +47,15 @@ class FolderQuestion(Confirm):
             return False
         return super().check_action(action, parameters)
 
+    def is_ready(self) -> bool:
+        """Not before everything is counted."""
+        return self._can_answer and super().is_ready()
+
+    @property
+    def waiting_words(self) -> str:
+        """What the keys don't do yet."""
+        return super().waiting_words if self._can_answer else "esc to cancel"
+
     def action_toggle_hidden(self) -> None:
         """Take hidden names in, or leave them out."""
         self.hidden = not self.hidden
@@ -109,6 +118,7 @@ class FolderQuestion(Confirm):
     def _show(self, question: str, rows: Sequence[tuple[str, str]], left_out: str, *, can_answer: bool) -> None:
         self.rows = rows
         self._can_answer = can_answer
+        self.wait_again()
         self._say(".question", question)
         self._say(".say", "\n\n".join(filter(None, (left_out, self.consequence))))
         self.query_one("#yes", Button).disabled = not can_answer

@@ -62,8 +62,9 @@ ABOUT = {
     ),
     "question": (
         "A question",
-        "Something is about to change that can't be taken back from here. Esc and Cancel change nothing; the capital "
-        "letter in the button says yes, and so does enter on that button.",
+        "Something is about to change that can't be taken back from here. Esc and Cancel change nothing. The capital "
+        "letter in the button says yes, and so does enter on that button: half a second after the last key, so that "
+        "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead.",
     ),
     "choices": ("A menu", "Take a line by its letter, or with ↑ ↓ and enter, or by two clicks. Esc takes none."),
     "prompt": ("A line to fill in", "Enter takes what is in the line, esc leaves everything as it was."),

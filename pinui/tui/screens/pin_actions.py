@@ -118,8 +118,10 @@ class PinActions(PlaceScreen):
         self.load_preview()
 
     def action_pager(self) -> None:
-        """All of it in $PAGER."""
-        self.work_on(self._pager, "pager")
+        """All of it in $PAGER, which must not get the rest of a stray text: some of its keys run commands."""
+        self.pinui.if_by_itself(
+            lambda: self.work_on(self._pager, "pager"), lambda: self.pinui.tell_not_alone("p", "opens nothing")
+        )
 
     async def _pager(self) -> None:
         entry = self.detail.entry

@@ -139,6 +139,16 @@ class Field(Input):
             event.stop()
             event.prevent_default()
 
+    async def action_submit(self) -> None:
+        """Enter counts if it was pressed by itself: one in the middle of text is a line break of that text."""
+        app_of(self).if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line)
+
+    def break_line(self) -> None:
+        """A line break arrived with other text."""
+        if self.KEEPS_LINES:
+            self.replace("\n", *self.selection)
+        app_of(self).tell_not_alone("Enter", "does nothing")
+
     def _on_paste(self, event: events.Paste) -> None:
         self.take(event.text)
         event.stop()

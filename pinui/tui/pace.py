@@ -1,0 +1,54 @@
+"""The pace of keys: a person presses them one by one, stray text arrives in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import events
+from textual._time import get_time  # the clock of `event.time`; the public names don't include it
+
+__all__ = ["BREAK", "QUIET", "TEXT", "Pace", "Piece", "Press"]
+
+BREAK = 0.05
+"""Seconds between two keys that separate them. Keys of one piece of text are a few milliseconds apart."""
+TEXT = 3
+"""Keys in one piece that make it text. Two may be a quick hand, or a slow line that delivers both at once."""
+QUIET = 0.5
+"""Seconds without a key before a question about something that can't be undone takes its answer."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """Keys that arrived right behind each other, and the time of the last one."""
+
+    last: float
+    keys: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """One key: its time, the time of the key before it, and its piece, which may still grow."""
+
+    at: float
+    before: float
+    piece: Piece
+
+
+class Pace:
+    """Notes each key when it arrives, however long it has to wait before it is handled."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.now = now
+        self.last = Press(float("-inf"), float("-inf"), Piece(float("-inf"), 0))
+
+    def note(self, event: events.Event) -> Press:
+        """A key or a paste. Its own time counts: a busy app reads keys late, and text would look like single keys."""
+        at, before = self.now() - (get_time() - event.time), self.last
+        piece = before.piece
+        if at - piece.last < BREAK:
+            piece.last, piece.keys = at, piece.keys + 1
+        else:
+            piece = Piece(at)
+        self.last = Press(at, before.at, piece)
+        return self.last
