@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
@@ -31,6 +32,10 @@ def test_passing_refusals_are_tried_again(status: int) -> None:
 @pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 409, 413, 501, 505, 507])
 def test_lasting_refusals_are_not(status: int) -> None:
     assert wait(rejection(status)) is None
+
+
+def test_a_500_by_which_a_daemon_means_no_is_not() -> None:
+    assert wait(replace(rejection(500), final=True)) is None
 
 
 def test_no_answer_is_worth_another_try_unless_it_would_end_the_same_way() -> None:

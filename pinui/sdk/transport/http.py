@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import origin
 
-__all__ = ["Body", "Breakdown", "Head", "OnProgress", "Rejection", "Request", "SecretHeader", "Sink"]
+__all__ = ["LISTING", "Body", "Breakdown", "Head", "OnProgress", "Rejection", "Request", "SecretHeader", "Sink"]
 
 OnProgress = Callable[[int, int | None], None]
 """Called with the bytes done and the bytes in all (None where the other side didn't say)."""
@@ -58,6 +58,8 @@ class Request:
     """Calls of the API keep to its rate limit, and don't follow a redirect to another origin: their token could not."""
     transfer: bool = False
     """A transfer has no limit in all: it may take as long as it makes progress."""
+    refuses_with_500: bool = False
+    """This API answers 500 to everything that it refuses, with the reason as JSON: another try would end the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,10 @@ class Head:
         return "DirIndex" in self.headers.get("etag", "")
 
 
+LISTING = Head(200, {"etag": '"DirIndex"'}, "")
+"""Stands for such a page where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """An answer that is no success, with the beginning of its body."""
@@ -93,6 +99,8 @@ class Rejection:
     headers: Mapping[str, str]
     body: bytes
     url: str
+    final: bool = False
+    """Another try would end the same way, whatever the status says."""
 
 
 @dataclass(frozen=True, slots=True)

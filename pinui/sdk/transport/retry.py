@@ -44,7 +44,7 @@ def wait_before_retry(
 
 def _is_passing(outcome: Rejection | Breakdown) -> bool:
     """Whether the same request might succeed later."""
-    if isinstance(outcome, Breakdown):
+    if isinstance(outcome, Breakdown) or outcome.final:
         return not outcome.final
     if outcome.status >= 500:
         return outcome.status not in LASTING_SERVER_ERRORS

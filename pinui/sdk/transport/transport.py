@@ -97,7 +97,7 @@ class Transport:
                 return Outcome(result, lost_before)
             # A gateway in front of the service can time out while the service goes on: its 5xx proves nothing.
             maybe_done = maybe_done or (
-                result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500
+                result.stage == "sent" if isinstance(result, Breakdown) else result.status >= 500 and not result.final
             )
             wait = wait_before_retry(
                 result,
@@ -184,9 +184,9 @@ class Transport:
                 if 200 <= status < 300:
                     offset = continuation(reply.head, resume, takes_part=takes_part)
                     return await self._receive(reply, sink, watchdog, offset)
-                rejection = Rejection(
-                    status, reply.head.headers, await _beginning(reply, LONGEST_ERROR_BODY), reply.head.url
-                )
+                body = await _beginning(reply, LONGEST_ERROR_BODY)
+                final = request.refuses_with_500 and status == 500 and reply.head.media_type == "application/json"
+                rejection = Rejection(status, reply.head.headers, body, reply.head.url, final)
             location = _redirect_location(request, rejection)
             if location is None:
                 return _masked(rejection, request)
