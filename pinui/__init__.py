@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Verification,
     )
     from pinui.sdk.provider import ContentStream, StorageProvider
+    from pinui.sdk.providers.kubo import KuboProvider
     from pinui.sdk.providers.pinning import PinProvider
     from pinui.sdk.secret import Secret
     from pinui.sdk.transport.http import OnProgress
@@ -61,6 +62,7 @@ __all__ = [
     "FolderItem",
     "IntegrityError",
     "InvalidCID",
+    "KuboProvider",
     "LeftOut",
     "NetworkError",
     "NetworkTimeout",
@@ -90,6 +92,7 @@ __all__ = [
 # Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
 _HOMES = {
     "Client": "client",
+    "KuboProvider": "providers.kubo",
     "OnProgress": "transport.http",
     "PinProvider": "providers.pinning",
     "Secret": "secret",

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 from pinui.sdk.reading import gateways
+from tests.real.daemons import kubo_daemon
+
+__all__ = ["kubo_daemon"]
 
 settings.register_profile("pinui", deadline=None)
 settings.load_profile("pinui")

@@ -74,7 +74,7 @@ class _Draft:
 
 
 class FolderBuilder:
-    """A tree of folders from paths like `sub/file.txt`: add files in any order, then take the blocks."""
+    """A tree of folders from paths like `sub/file.txt`: add them in any order, then take the blocks."""
 
     def __init__(self, cid_version: int, *, measured: bool = False) -> None:
         self._version = cid_version
@@ -84,18 +84,26 @@ class FolderBuilder:
     def add(self, path: str, cid: Cid, size: int) -> None:
         """Put a file (or any imported tree) at `path`, below the root."""
         *parents, name = path.split("/")
-        if len(parents) > MAX_FOLDER_DEPTH:
-            raise UnsupportedContent("folders are nested too deeply")
-        draft = self._root
-        for parent in parents:
-            self._check(parent)
-            if parent in draft.entries:
-                raise MalformedContent(f"{parent!r} is both a file and a folder")
-            draft = draft.folders.setdefault(parent, _Draft())
+        draft = self._folder(parents)
         self._check(name)
         if name in draft.entries or name in draft.folders:
             raise MalformedContent(f"{path!r} is there twice")
         draft.entries[name] = Link(cid, name, size)
+
+    def add_folder(self, path: str) -> None:
+        """Put a folder at `path`, empty unless files are added to it; the root is there in any case."""
+        self._folder(path.split("/") if path else [])
+
+    def _folder(self, names: list[str]) -> _Draft:
+        if len(names) > MAX_FOLDER_DEPTH:
+            raise UnsupportedContent("folders are nested too deeply")
+        draft = self._root
+        for name in names:
+            self._check(name)
+            if name in draft.entries:
+                raise MalformedContent(f"{name!r} is both a file and a folder")
+            draft = draft.folders.setdefault(name, _Draft())
+        return draft
 
     def finish(self) -> tuple[list[NewBlock], Cid, int]:
         """The folders' blocks, children before parents; the root's CID; the size of the whole tree."""

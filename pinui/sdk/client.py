@@ -33,6 +33,7 @@ from pinui.sdk.provider import (
     ContentStream,
     CountsPins,
     DemandsProof,
+    KeepsEmptyFolders,
     ListsPins,
     Peeks,
     PinsByCid,
@@ -86,7 +87,7 @@ class Client:
             config = ClientConfig(**settings)
         elif settings or not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("give either a ClientConfig or its fields: Client.init(provider_token=…)")
-        return cls(PinProvider(config))
+        return cls(_provider_for(config))
 
     # Documents and messages
 
@@ -133,11 +134,13 @@ class Client:
         """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
         A folder's path pins one directory. Hidden names and links in the folder are left out; `hidden` takes hidden
-        names, `follow_links` takes what links point to. Folders without files can't travel. The record's `left_out`
-        counts everything that was left out. `options` are reserved and have no effect. `on_progress(done, total)`
-        hears of each piece that goes out. Raises `SourceChanged` where the file changes on the way.
+        names, `follow_links` takes what links point to. Empty folders are kept where the service can take them. The
+        record's `left_out` counts everything that was left out. `options` are reserved and have no effect.
+        `on_progress(done, total)` hears of each piece that goes out. Raises `SourceChanged` where the file changes on
+        the way.
         """
-        source = await look_at(file, hidden=hidden, follow_links=follow_links)
+        keeps_empty = isinstance(self.provider, KeepsEmptyFolders) and self.provider.keeps_empty_folders
+        source = await look_at(file, hidden=hidden, follow_links=follow_links, empty_folders=keeps_empty)
         try:
             # A simple provider may know nothing of progress.
             watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)
@@ -306,6 +309,17 @@ class Client:
 
     def _milliseconds(self) -> int:
         return int(self._clock.now() * 1000)
+
+
+def _provider_for(config: ClientConfig) -> StorageProvider:
+    """The provider that a configuration names. Each costs its import when it is first asked for."""
+    match config.provider:
+        case "kubo":
+            from pinui.sdk.providers.kubo import KuboProvider
+
+            return KuboProvider(config)
+        case "pinning" | "provider_b" | "provider_c":
+            return PinProvider(config)
 
 
 def _told(read: Read[T], on_verdict: OnVerdict | None) -> T:

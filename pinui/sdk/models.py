@@ -38,7 +38,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-ProviderName = Literal["pinning", "provider_b", "provider_c"]
+ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo"]
 Dialect = Literal["pin", "pinata"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
@@ -47,8 +47,10 @@ OnWait = Callable[[float], None]
 OnVerdict = Callable[[Verification | None], None]
 """Called with what was found; None where `verify` is off."""
 
-PUBLIC_API = "https://api.pinata.cloud"
-PUBLIC_GATEWAY = "https://gateway.pinata.cloud/ipfs"
+# Where each service is, with its gateway, if nobody says otherwise; the services of the contract are the public one.
+PUBLIC = ("https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
+DEFAULT_URLS = {"kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs")}
+TAKES_PASSWORDS = {"kubo"}
 MIB = 1024 * 1024
 SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
@@ -110,16 +112,16 @@ def _hiding(kind: type[T]) -> type[T]:
 @_hiding
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientConfig:
-    """What `Client.init` needs to know. With no URLs it means the public hosted service."""
+    """What `Client.init` needs to know. Without URLs: the public hosted service, or a daemon on this machine."""
 
     provider: ProviderName = "pinning"
-    """All three names create `PinProvider`; the other two are reserved."""
+    """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC."""
     provider_token: Secret | str = ""
-    """The provider's JWT. It goes to the API's origin and nowhere else."""
+    """The provider's JWT. It goes to the API's origin and nowhere else. Kubo takes `user:password`, too."""
     gateway_url: str | None = None
     """Base address for reads; the CID is appended, so it usually ends in `/ipfs`."""
     pin_api_url: str | None = None
-    """Base address of the pinning API."""
+    """Base address of the provider's API."""
     gateways: tuple[str, ...] = ()
     """Further gateways, tried in order where the first has nothing, fails, or sends something else."""
     dialect: Dialect | None = None
@@ -148,7 +150,9 @@ class ClientConfig:
     def __post_init__(self) -> None:
         for name in SECRETS:
             object.__setattr__(self, name, _as_secret(getattr(self, name)))  # defaults are none yet
-            if trouble := _trouble_with(getattr(self, name), is_needed=name == "provider_token"):
+            is_token = name == "provider_token"
+            is_pair = is_token and self.provider in TAKES_PASSWORDS
+            if trouble := _trouble_with(getattr(self, name), is_needed=is_token, is_pair=is_pair):
                 raise ValueError(f"{name} {trouble}")
         if self.provider not in get_args(ProviderName):
             raise ValueError(f"provider must be one of {', '.join(get_args(ProviderName))}, not {self.provider!r}")
@@ -168,9 +172,10 @@ class ClientConfig:
         if isinstance(self.gateways, str):
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
+        usual_api, usual_gateway = DEFAULT_URLS.get(self.provider, PUBLIC)
         if api is None and gateway is None:
-            gateway = PUBLIC_GATEWAY
-        api = PUBLIC_API if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
+            gateway = usual_gateway
+        api = usual_api if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
         for name, value in (
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api, "pin_api_url", self.allow_insecure)),
@@ -220,14 +225,14 @@ def _as_secret(given: Secret | str | None) -> Secret | None:
     return None if text is None else Secret(text.strip() if isinstance(text, str) else text)  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
 
 
-def _trouble_with(secret: Secret | None, *, is_needed: bool) -> str | None:
+def _trouble_with(secret: Secret | None, *, is_needed: bool, is_pair: bool) -> str | None:
     """What is wrong with a secret, in words that don't show it."""
     if secret is None:
         return "is None: is the variable that should hold it set?" if is_needed else None
     text = secret.reveal()
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
         return f"must be text, not {type(text).__name__}"
-    if not HEADER_TEXT.fullmatch(text):
+    if not (text.isprintable() if is_pair and ":" in text else HEADER_TEXT.fullmatch(text)):
         return "holds characters that no token has: was something else pasted?"
     return None
 
@@ -358,8 +363,8 @@ class Totals:
     """How much an account holds."""
 
     pins: int
-    size: int
-    """Bytes, as the service counts them."""
+    size: int | None
+    """Bytes, as the service counts them; None where it doesn't tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ __all__ = [
     "ContentStream",
     "CountsPins",
     "DemandsProof",
+    "KeepsEmptyFolders",
     "ListsPins",
     "Peeks",
     "PinsByCid",
@@ -87,6 +88,16 @@ class DemandsProof(Protocol):
     @property
     def requires_proof(self) -> bool:
         """Whether a write without proof is an error."""
+        ...
+
+
+@runtime_checkable
+class KeepsEmptyFolders(Protocol):
+    """A provider that may take folders without files."""
+
+    @property
+    def keeps_empty_folders(self) -> bool:
+        """Whether it does."""
         ...
 
 

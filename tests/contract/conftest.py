@@ -8,23 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from pinui import Client, ClientConfig, PinProvider, StorageProvider
+from pinui import Client, ClientConfig, KuboProvider, PinProvider, StorageProvider
 from pinui.node import Node
+from pinui.sdk.reading import gateways
 from tests.contract.shelf import Shelf
+from tests.real.daemons import KuboDaemon
 
 
 @asynccontextmanager
-async def on_the_node(folder: Path) -> AsyncGenerator[StorageProvider]:
+async def on_the_node(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
     """`PinProvider` on the embedded node, over real sockets, in the neutral dialect."""
-    async with Node(folder / "node") as node:
+    async with Node(_folder(request) / "node") as node:
         config = ClientConfig(provider_token=node.token, pin_api_url=node.api_url, gateway_url=node.gateway_url)
         yield PinProvider(config)
 
 
 @asynccontextmanager
-async def on_the_node_as_pinata(folder: Path) -> AsyncGenerator[StorageProvider]:
+async def on_the_node_as_pinata(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
     """The same in the hosted service's dialect, with version 1 CIDs."""
-    async with Node(folder / "node") as node:
+    async with Node(_folder(request) / "node") as node:
         config = ClientConfig(
             provider_token=node.token,
             pin_api_url=node.api_url,
@@ -36,19 +38,46 @@ async def on_the_node_as_pinata(folder: Path) -> AsyncGenerator[StorageProvider]
 
 
 @asynccontextmanager
-async def in_memory(_folder: Path) -> AsyncGenerator[StorageProvider]:
+async def in_memory(_request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
     """A provider of a few lines: the suite asks for nothing but the contract."""
     yield Shelf()
 
 
-PROVIDERS: dict[str, Callable[[Path], AbstractAsyncContextManager[StorageProvider]]] = {
+@asynccontextmanager
+async def on_kubo(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """A real Kubo, read through its gateway."""
+    request.getfixturevalue("monkeypatch").setattr(gateways, "RPC_PATIENCE", 1)
+    kubo: KuboDaemon = request.getfixturevalue("kubo_daemon")
+    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.api_url, gateway_url=kubo.gateway_url))
+
+
+@asynccontextmanager
+async def on_kubo_alone(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """The same without a gateway, with version 1 CIDs."""
+    request.getfixturevalue("monkeypatch").setattr(gateways, "RPC_PATIENCE", 1)
+    kubo: KuboDaemon = request.getfixturevalue("kubo_daemon")
+    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.api_url, cid_version=1))
+
+
+def _folder(request: pytest.FixtureRequest) -> Path:
+    return request.getfixturevalue("tmp_path")
+
+
+PROVIDERS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[StorageProvider]]] = {
     "node": on_the_node,
     "node-pinata": on_the_node_as_pinata,
     "memory": in_memory,
+    "kubo": on_kubo,
+    "kubo-rpc": on_kubo_alone,
 }
+NEEDS_A_PROGRAM = ("kubo",)
 
 
-@pytest.fixture(params=list(PROVIDERS))
-async def client(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Client]:
-    async with PROVIDERS[request.param](tmp_path) as provider, Client(provider) as client:
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.real if name.startswith(NEEDS_A_PROGRAM) else ()) for name in PROVIDERS
+    ]
+)
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    async with PROVIDERS[request.param](request) as provider, Client(provider) as client:
         yield client

@@ -147,4 +147,4 @@ async def test_the_connection_test_is_true(client: Client) -> None:
 
 async def test_content_that_is_not_there_is_an_error_of_ours(client: Client) -> None:
     with pytest.raises(PinuiError):
-        await client.retrieve("QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH")
+        await client.retrieve("bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy")

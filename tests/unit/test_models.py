@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import pinui
-from pinui import Client, PinProvider
+from pinui import Client, KuboProvider, PinProvider
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
 from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
@@ -38,14 +38,34 @@ def test_another_service_speaks_the_neutral_dialect_and_names_its_own_gateway() 
 
 
 @pytest.mark.parametrize("name", ["pinning", "provider_b", "provider_c"])
-def test_the_three_provider_names_are_accepted(name: Any) -> None:
+async def test_the_contracts_three_provider_names_are_one_provider(name: Any) -> None:
     assert ClientConfig(provider=name).provider == name
+    async with await Client.init(provider=name) as client:
+        assert isinstance(client.provider, PinProvider)
+
+
+async def test_kubo_is_on_this_machine_unless_it_is_said_where() -> None:
+    config = ClientConfig(provider="kubo")
+    assert (config.pin_api_url, config.gateway_url) == ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs")
+    elsewhere = ClientConfig(provider="kubo", pin_api_url="https://kubo.example")
+    assert (elsewhere.pin_api_url, elsewhere.gateway_url) == ("https://kubo.example", None)
+    async with await Client.init(elsewhere) as client:
+        assert isinstance(client.provider, KuboProvider)
+
+
+def test_a_password_may_hold_what_no_token_does() -> None:
+    assert ClientConfig(provider="kubo", provider_token=" ann:pass word é ").provider_token == "ann:pass word é"
+    for settings in ({"provider_token": "ann:pass word"}, {"provider": "kubo", "provider_token": "a b"}):
+        with pytest.raises(ValueError, match="characters that no token has"):
+            ClientConfig(**settings)
+    with pytest.raises(ValueError, match="characters that no token has"):
+        ClientConfig(provider="kubo", provider_token="ann:two\nlines")
 
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c"),
+        ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c, kubo"),
         ({"dialect": "x"}, "dialect"),
         ({"verify": "maybe"}, "verify"),
         ({"cid_version": 2}, "cid_version"),

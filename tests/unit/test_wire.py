@@ -90,6 +90,7 @@ def test_too_many_requests_carries_the_wait() -> None:
         (403, {"error": {"reason": "NO_SCOPES_FOUND"}}, False, "scopes"),
         (403, {}, False, "permissions"),
         (404, {}, True, "gateway"),
+        (504, b"", True, "found nobody"),
         (404, {}, False, "URL"),
         (401, {}, True, "key of its own"),
         (403, {}, True, "key of its own"),
@@ -107,6 +108,12 @@ def test_some_refusals_need_no_hint() -> None:
     assert refusal(400, {}).hint is None
 
 
+def test_the_word_of_a_daemon_is_final() -> None:
+    told = Rejection(500, {}, b'{"Message":"context deadline exceeded"}', "https://x", final=True)
+    assert refusals.provider_error(told, now=0).hint is None
+    assert "in time" in str(refusals.provider_error(told, now=0, gateway=True).hint)
+
+
 @given(st.binary(max_size=200) | st.text().map(str.encode), st.integers(300, 599))
 def test_no_body_breaks_it(body: bytes, status: int) -> None:
     error = refusal(status, body)
@@ -114,10 +121,13 @@ def test_no_body_breaks_it(body: bytes, status: int) -> None:
     assert "<" not in str(error) or body.lstrip().startswith((b"{", b'"'))
 
 
-def test_not_pinned_is_known_in_both_forms() -> None:
+def test_not_pinned_is_known_in_every_services_words() -> None:
     assert refusals.is_not_pinned(refusal(400, {"error": {"reason": "CURRENT_USER_HAS_NOT_PINNED_CID"}}))
     assert refusals.is_not_pinned(refusal(404, {}))
     assert not refusals.is_not_pinned(refusal(400, {}))
+    for words in ("path 'QmX' is not pinned", "not pinned or pinned indirectly"):
+        assert refusals.is_not_pinned(refusal(500, {"Message": words, "Code": 0, "Type": "error"}))
+    assert not refusals.is_not_pinned(refusal(500, {"Message": "pin: context deadline exceeded"}))
 
 
 def test_the_json_body_in_both_dialects() -> None:

@@ -21,6 +21,7 @@ from pinui.sdk.models import Blob, ClientConfig, FolderItem, Peek, Verification
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.provider import Read
 from pinui.sdk.reading.folder_writer import FolderCounter, FolderWriter
+from pinui.sdk.reading.gateways import Gateway
 from pinui.sdk.reading.reader import GatewayReader
 from pinui.sdk.reading.sinks import CountingSink, FileSink, MemorySink, PipeSink
 from pinui.sdk.trailing_work import QUICK_TO_HASH
@@ -39,9 +40,12 @@ MOST_LOOKS = 100
 class GatewayContent:
     """Reads content through the gateways of a configuration. Providers inherit it and add how they write."""
 
-    def __init__(self, config: ClientConfig, transport: Transport, clock: Clock) -> None:
+    def __init__(
+        self, config: ClientConfig, transport: Transport, clock: Clock, gateways: list[Gateway] | None = None
+    ) -> None:
+        """`gateways` are asked in this order; None for those of the configuration."""
         self.config = config
-        self._reader = GatewayReader(config, transport, clock)
+        self._reader = GatewayReader(config, transport, clock, gateways)
 
     async def read_json(self, cid: str) -> Read[Any]:
         """Read a JSON document."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.limits import MAX_BLOCK
 from pinui.sdk.address import Address
 from pinui.sdk.errors import NetworkError, ProviderError
-from pinui.sdk.reading.gateways import Gateway
+from pinui.sdk.reading.gateways import RAW_TYPE, Gateway
 from pinui.sdk.reading.proof_sinks import CarSink, NotProven, NotTrustless
 from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.transport.http import Head, Rejection, Request, Sink
@@ -19,10 +19,8 @@ from pinui.sdk.transport.transport import Clock, Transport
 
 __all__ = ["GatewayRequests"]
 
-CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
-RAW_TYPE = "application/vnd.ipld.raw"
 # The empty file, whose CID carries it: every gateway can give it.
-PROBE = Address("bafkqaaa")
+PROBE = Cid.parse("bafkqaaa")
 # How a gateway refuses a format that it doesn't know.
 UNKNOWN_FORMAT = (400, 406, 415, 501)
 
@@ -35,28 +33,22 @@ class GatewayRequests:
     clock: Clock
     _probes: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"], init=False)
 
-    async def get(
-        self,
-        gateway: Gateway,
-        url: str,
-        sink: Sink,
-        *,
-        transfer: bool = False,
-        accept: str | None = None,
-        range_end: int | None = None,
-        retry: bool,
-    ) -> Head:
+    async def get(self, gateway: Gateway, request: Request, sink: Sink, *, retry: bool) -> Head:
         """The head of a good answer, whose body went to the sink; anything else is an error."""
-        headers = {} if accept is None else {"Accept": accept}
-        if range_end is not None:
-            headers["Range"] = f"bytes=0-{max(range_end, 1) - 1}"
-        request = Request("GET", url, headers, credential=gateway.key, transfer=transfer)
         outcome = await self.transport.perform(request, sink, retries=None if retry else 0)
         if isinstance(outcome.result, Head):
             return outcome.result
         if isinstance(outcome.result, Rejection):
             raise provider_error(outcome.result, now=self.clock.now(), gateway=True)
-        raise network_error(outcome.result)
+        error = network_error(outcome.result)
+        error.hint = gateway.advice or error.hint
+        raise error
+
+    async def read_beginning(self, gateway: Gateway, address: Address, sink: Sink, limit: int, *, retry: bool) -> Head:
+        """The first bytes of some content."""
+        request = gateway.content(address)
+        headers = {**request.headers, "Range": f"bytes=0-{max(limit, 1) - 1}"}
+        return await self.get(gateway, replace(request, headers=headers), sink, retry=retry)
 
     async def read_car(
         self,
@@ -71,8 +63,7 @@ class GatewayRequests:
         """Whether the gateway gives archives, and gave this one."""
         if not gateway.gives.cars:
             return False
-        url = f"{address.url(gateway.url)}?format=car{scope}"
-        reply = self.get(gateway, url, sink, transfer=transfer, accept=CAR_ACCEPT, retry=retry)
+        reply = self.get(gateway, gateway.archive(address, scope=scope, transfer=transfer), sink, retry=retry)
         try:
             if not await self._is_supported(gateway, reply):
                 return False
@@ -86,7 +77,7 @@ class GatewayRequests:
         if not gateway.gives.blocks:
             return False
         has_begun = False
-        while (cid := sink.wanted if has_begun else sink.root) is not None:
+        while (cid := sink.wanted if has_begun else sink.root) is not None and not sink.full:
             block = await self.read_block(gateway, cid, retry=retry)
             if block is None:
                 return False
@@ -102,8 +93,7 @@ class GatewayRequests:
         if cid.hash_code == IDENTITY:
             return cid.digest
         memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
-        url = f"{Address(str(cid)).url(gateway.url)}?format=raw"
-        reply = self.get(gateway, url, memory, accept=RAW_TYPE, retry=retry)
+        reply = self.get(gateway, gateway.block(cid), memory, retry=retry)
         return memory.data if await self._is_supported(gateway, reply) else None
 
     async def _is_supported(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
@@ -134,10 +124,9 @@ class GatewayRequests:
 
     async def _probe(self, gateway: Gateway) -> None:
         sink = MemorySink(1, cut=True)
-        url = f"{PROBE.url(gateway.url)}?format=raw"
         gives_blocks = False
         try:
-            head = await self.get(gateway, url, sink, accept=RAW_TYPE, retry=False)
+            head = await self.get(gateway, gateway.block(PROBE), sink, retry=False)
             if sink.data:
                 return
             gives_blocks = head.media_type == RAW_TYPE

@@ -1,14 +1,22 @@
-"""The gateways of a client, and what each turned out to be able to do: found out once, by whoever asks first."""
+"""The gateways of a client, how each is asked, and what it turned out to be able to do: found out once, by whoever
+asks first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pinui.ipfs.cid import Cid
+from pinui.sdk.address import Address
 from pinui.sdk.models import ClientConfig
 from pinui.sdk.secret import Secret
-from pinui.sdk.transport.http import SecretHeader
+from pinui.sdk.transport.http import Request, SecretHeader
 
-__all__ = ["Abilities", "Gateway", "gateways_of", "known"]
+__all__ = ["RAW_TYPE", "Abilities", "Gateway", "gateways_of", "known"]
+
+CAR_ACCEPT = "application/vnd.ipld.car; version=1; order=dfs; dups=y"
+RAW_TYPE = "application/vnd.ipld.raw"
+RPC_PATIENCE = 30
+"""Seconds in which a daemon finds a block, as its own gateway has them."""
 
 
 @dataclass(slots=True)
@@ -22,15 +30,34 @@ class Abilities:
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """One gateway."""
+    """One gateway, or Kubo's RPC in place of one: that gives single blocks, of which everything can be read."""
 
     url: str
-    key: SecretHeader | None
+    key: SecretHeader | None = None
+    advice: str | None = None
+    """What to do when it can't be reached."""
+    is_rpc: bool = False
+
+    def content(self, address: Address, *, transfer: bool = False) -> Request:
+        """Ask for content as it is."""
+        return Request("GET", address.url(self.url), credential=self.key, transfer=transfer)
+
+    def archive(self, address: Address, *, scope: str = "", transfer: bool = False) -> Request:
+        """Ask for the blocks of some content in one archive."""
+        url = f"{address.url(self.url)}?format=car{scope}"
+        return Request("GET", url, {"Accept": CAR_ACCEPT}, credential=self.key, transfer=transfer)
+
+    def block(self, cid: Cid) -> Request:
+        """Ask for one block."""
+        if self.is_rpc:
+            url = f"{self.url}/block/get?arg={cid}&timeout={RPC_PATIENCE}s"
+            return Request("POST", url, credential=self.key, is_api_call=True, refuses_with_500=True)
+        return Request("GET", f"{self.url}/{cid}?format=raw", {"Accept": RAW_TYPE}, credential=self.key)
 
     @property
     def gives(self) -> Abilities:
         """What this process knows of it."""
-        return known.setdefault(self.url, Abilities())
+        return Abilities(cars=False, is_found_out=True) if self.is_rpc else known.setdefault(self.url, Abilities())
 
 
 known: dict[str, Abilities] = {}

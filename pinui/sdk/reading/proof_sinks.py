@@ -171,8 +171,8 @@ class CarSink:
 
     @property
     def full(self) -> bool:
-        # Who wants a listing has no use for a file.
-        return self._is_file and not self._deep
+        # Who wants a listing has no use for a file, and who wants the beginning of a file none for the rest.
+        return self._is_file and (not self._deep or (self._inner is not None and self._inner.full))
 
     def resume_from(self) -> None:
         return None
@@ -249,8 +249,8 @@ class CarSink:
                 case FileStart(path=(), size=size):
                     self._is_file = True
                     if self._inner is not None:
-                        headers = {**self.content.headers, "content-length": str(size)}
-                        await self._inner.begin(Head(200, headers, ""), 0)
+                        self.content = Head(200, {**self.content.headers, "content-length": str(size)}, "")
+                        await self._inner.begin(self.content, 0)
                 case FileBytes(data=data) if self._inner is not None:
                     await self._inner.write(bytes(data))
                 case FolderStart():

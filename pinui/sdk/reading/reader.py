@@ -21,7 +21,7 @@ from pinui.sdk.reading.folder_writer import FolderSink
 from pinui.sdk.reading.gateway_requests import GatewayRequests
 from pinui.sdk.reading.gateways import Gateway, gateways_of
 from pinui.sdk.reading.proof_sinks import FOLDER_HINT, CarSink, CheckingSink, ReadSink
-from pinui.sdk.transport.http import Head, Sink
+from pinui.sdk.transport.http import LISTING, Head
 from pinui.sdk.transport.transport import Clock, Transport
 from pinui.sdk.urls import is_loopback
 
@@ -79,13 +79,15 @@ class GatewayReader:
     config: ClientConfig
     transport: Transport
     clock: Clock
+    gateways: list[Gateway] | None = None
+    """None: those of the configuration."""
     _requests: GatewayRequests = field(init=False)
     _gateways: list[Gateway] = field(init=False)
     _fresh: dict[bytes, float] = field(init=False, default_factory=dict[bytes, float])
 
     def __post_init__(self) -> None:
         self._requests = GatewayRequests(self.transport, self.clock)
-        self._gateways = gateways_of(self.config)
+        self._gateways = gateways_of(self.config) if self.gateways is None else self.gateways
 
     def remember_pinned(self, cid: str) -> None:
         """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
@@ -122,15 +124,15 @@ class GatewayReader:
             await self.transport.wait(wait)
         raise AssertionError("the last turn returns or raises")
 
-    async def peek(self, address: Address, sink: Sink, limit: int) -> Head:
+    async def peek(self, address: Address, sink: ReadSink, limit: int) -> Head:
         """The beginning of some content, from the first gateway that has it. A beginning can't be checked."""
         failure: PinuiError = _no_gateway()
         for gateway in self._gateways:
-            url = address.url(gateway.url)
+            retry = gateway is self._gateways[-1]
             try:
-                return await self._requests.get(
-                    gateway, url, sink, range_end=limit, retry=gateway is self._gateways[-1]
-                )
+                if gateway.is_rpc:
+                    return await self._peek_at_blocks(gateway, address, sink)
+                return await self._requests.read_beginning(gateway, address, sink, limit, retry=retry)
             except (ProviderError, NetworkError) as error:
                 failure = error
         raise failure
@@ -141,7 +143,13 @@ class GatewayReader:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
             retry = gateway is self._gateways[-1]
             with suppress(ProviderError, NetworkError, IntegrityError, ContentError):  # it was only worth a try
-                if await self._requests.read_car(gateway, address, sink, scope="&dag-scope=entity", retry=retry):
+                if gateway.is_rpc:
+                    is_read = await self._requests.read_blocks(gateway, sink, retry=retry)
+                else:
+                    is_read = await self._requests.read_car(
+                        gateway, address, sink, scope="&dag-scope=entity", retry=retry
+                    )
+                if is_read:
                     return sink.listing if sink.is_folder else None
         return None
 
@@ -167,6 +175,24 @@ class GatewayReader:
 
         await asyncio.gather(*(look() for _ in range(LOOKS_AT_ONCE)))
         return found
+
+    async def _peek_at_blocks(self, gateway: Gateway, address: Address, sink: ReadSink) -> Head:
+        blocks = CarSink(Cid.parse(address.cid), address.path, sink, None)
+        try:
+            await self._read_blocks(gateway, blocks, address, retry=True)
+        except ContentError:
+            if not blocks.is_folder:
+                raise
+            return LISTING
+        return blocks.content
+
+    async def _read_blocks(self, gateway: Gateway, sink: CarSink, address: Address, *, retry: bool) -> None:
+        """Read something as single blocks, which is all that the daemon gives."""
+        if not _is_provable(sink.root) or not await self._requests.read_blocks(gateway, sink, retry=retry):
+            raise ContentError(
+                f"{address} can't be read block by block: it is neither a file nor a folder",
+                hint="Set gateway_url: the daemon's gateway may show it.",
+            )
 
     async def _ask_each(self, job: _Job) -> ReadResult | list[PinuiError]:
         """What the first gateway gave that could; or why each could not."""
@@ -197,6 +223,10 @@ class GatewayReader:
         return failures
 
     async def _read_from(self, gateway: Gateway, job: _Job, *, retry: bool) -> ReadResult:
+        if gateway.is_rpc:
+            sink = CarSink(job.cid, job.address.path, job.sink, job.folder)
+            await self._read_blocks(gateway, sink, job.address, retry=retry)
+            return ReadResult(sink.content, None if self.config.verify == "off" else "verified", sink.is_folder)
         proves = self.config.verify != "off" and _is_provable(job.cid) and job.sink.can_start_anew
         if proves and (job.address.path or job.blocks_first):
             # Bytes below a path say nothing about the root's CID; only blocks do.
@@ -209,8 +239,8 @@ class GatewayReader:
     async def _read_plain(self, gateway: Gateway, job: _Job, *, proves: bool, retry: bool) -> ReadResult:
         """Read the content itself; where that doesn't tell whether it is right, and `proves`, again as blocks."""
         verify = self.config.verify != "off"
-        url, sink = job.address.url(gateway.url), job.check if verify else job.sink
-        head = await self._requests.get(gateway, url, sink, transfer=job.transfer, retry=retry)
+        request, sink = gateway.content(job.address, transfer=job.transfer), job.check if verify else job.sink
+        head = await self._requests.get(gateway, request, sink, retry=retry)
         if head.is_listing:
             if verify and job.cid.codec == RAW:
                 raise _mismatch(job)  # what is one block of bytes is no folder

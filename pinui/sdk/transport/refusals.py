@@ -20,6 +20,8 @@ PAGE = re.compile(r"<\s*(!doctype|html|head|body)\b", re.IGNORECASE)
 NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd]")
 GATEWAY_CODE = re.compile(r"ERR_ID:\d+")
 NOT_PINNED = "CURRENT_USER_HAS_NOT_PINNED_CID"
+# The words of Kubo (two commands) and IPFS Cluster for it.
+SAYS_NOT_PINNED = re.compile(r"\bis not pinned$|^not pinned or pinned indirectly$|^pin is not part of the pinset$")
 
 
 def is_not_pinned(error: ProviderError) -> bool:
@@ -73,7 +75,9 @@ def _read_refusal(rejection: Rejection) -> tuple[str | None, str | None]:
     if isinstance(error, dict):
         inner = cast("dict[str, Any]", error)
         return _first_text(inner, "details", "reason", "message"), _first_text(inner, "reason")
-    return _first_text(fields, "error", "message", "details"), _first_text(fields, "reason")
+    details = _first_text(fields, "error", "message", "Message", "details")
+    is_not_pinned = details is not None and SAYS_NOT_PINNED.search(details)
+    return details, NOT_PINNED if is_not_pinned else _first_text(fields, "reason")
 
 
 def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
@@ -118,6 +122,10 @@ def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None
             if gateway
             else "It is not there; or there is no such call at this address: check the API's URL."
         )
+    if gateway and status == 504:
+        return HINTS_BY_REASON["ERR_ID:00016"]
+    if rejection.final:
+        return "The daemon didn't get this content in time: somebody who has it must be online." if gateway else None
     if status >= 500:
         return "The trouble is on the other side; try again later."
     if gateway and status in (401, 403):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import BinaryIO, NoReturn, Protocol
+from urllib.parse import quote
 
 from pinui.sdk.errors import SourceChanged
 from pinui.sdk.trailing_work import QUICK_TO_HASH, TrailingWork
@@ -14,8 +15,10 @@ from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import PIECE, Part
 
 OCTETS = "application/octet-stream"
+FOLDER = "application/x-directory"
+Head = Callable[[Part], tuple[str, str]]
 
-__all__ = ["Multipart", "Watch", "Watcher"]
+__all__ = ["Multipart", "Watch", "Watcher", "form_head", "unixfs_head"]
 
 
 class Watcher(Protocol):
@@ -42,6 +45,7 @@ class Multipart:
         fields: Iterable[tuple[str, str]] = (),
         on_progress: OnProgress | None = None,
         watcher: Watcher | None = None,
+        head: Head | None = None,
     ) -> None:
         boundary = secrets.token_hex(16)
         self.content_type = f"multipart/form-data; boundary={boundary}"
@@ -50,7 +54,7 @@ class Multipart:
         self._on_progress = on_progress
         self._watcher = watcher
         before_fields = [_field_text(boundary, name, text) for name, text in fields]
-        self._parts = [(_file_head(boundary, part), part) for part in parts]
+        self._parts = [(_framed(boundary, part, head or form_head), part) for part in parts]
         self._opening = b"".join(before_fields)
         self._closing = f"--{boundary}--\r\n".encode()
         self._total = sum(part.size for _, part in self._parts)
@@ -178,17 +182,32 @@ def _field_text(boundary: str, name: str, text: str) -> bytes:
     return f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'.encode()
 
 
-def _file_head(boundary: str, part: Part) -> bytes:
-    # As browsers quote names in forms, but for back-slashes: where two follow each other, servers read one.
-    # Names that are no Unicode go out as the bytes they are on disk.
+def form_head(part: Part) -> tuple[str, str]:
+    """Name and type of a file, as browsers write them in forms."""
+    # But for back-slashes: where two follow each other, servers read one.
     quoted = part.name.replace("\\", "\\\\").replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
-    lines = (
-        f"--{boundary}\r\n",
-        f'Content-Disposition: form-data; name="file"; filename="{quoted}"\r\n',
-        f"Content-Type: {part.media_type if part.media_type.isprintable() else OCTETS}\r\n\r\n",
-    )
-    head = "".join(lines)
+    return quoted, part.media_type if part.media_type.isprintable() else OCTETS
+
+
+def unixfs_head(part: Part) -> tuple[str, str]:
+    """Name and type of a file or an empty folder, as Kubo and IPFS Cluster read them.
+
+    They unquote the name like a part of an address. Some types mean something to them, such as a symbolic link, so that
+    no file has one of its own; neither does a single file have a name.
+    """
+    is_inside = part.is_folder or "/" in part.name
+    return quote(_encoded(part.name), safe="") if is_inside else "file", FOLDER if part.is_folder else OCTETS
+
+
+def _framed(boundary: str, part: Part, head: Head) -> bytes:
+    name, media_type = head(part)
+    disposition = f'Content-Disposition: form-data; name="file"; filename="{name}"'
+    return _encoded(f"--{boundary}\r\n{disposition}\r\nContent-Type: {media_type}\r\n\r\n")
+
+
+def _encoded(text: str) -> bytes:
+    """Text with a name in it; one that is no Unicode goes out as the bytes that it is on disk."""
     try:
-        return head.encode("utf-8", "surrogateescape")
+        return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # half a character, which no name on a disk has
-        return head.encode("utf-8", "replace")
+        return text.encode("utf-8", "replace")

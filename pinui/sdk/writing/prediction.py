@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
 from pinui.ipfs.check import ONE_BLOCK, compare_prediction
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
@@ -25,6 +28,7 @@ class SeenFiles:
         self._source = source
         self._profile = profile
         self._files: list[tuple[str, Cid, int]] = []
+        self._folders: list[str] = []
         self._importer = Importer(profile)
         self.small: bytes | None = b"" if source.size <= ONE_BLOCK and not source.is_folder else None
         """All bytes, where one block holds them."""
@@ -37,20 +41,29 @@ class SeenFiles:
 
     def end_of(self, part: Part) -> None:
         """The current file is over."""
+        if part.is_folder:
+            self._folders.append(part.name)
+            return
         _blocks, cid, size = self._importer.finish()
         self._files.append((part.name, cid, size))
         self._importer = Importer(self._profile)
 
     def cid(self) -> Cid | None:
         """The CID of everything, or None before all was seen; `ContentAddressError` says why a folder has none here."""
-        if len(self._files) < len(self._source.parts):
+        if len(self._files) + len(self._folders) < len(self._source.parts):
             return None
         if not self._source.is_folder:
             return self._files[0][1]
         builder = FolderBuilder(self._profile.cid_version, measured=self._profile.measures_folders)
         for name, cid, size in self._files:
             builder.add(name.partition("/")[2], cid, size)
+        for name in self._folders:
+            builder.add_folder(name.partition("/")[2])
         return builder.finish()[1]
+
+    def agrees_on_files(self, answered: Iterable[str]) -> bool:
+        """Whether each file's CID is among those that a service answered."""
+        return not Counter(str(cid) for _name, cid, _size in self._files) - Counter(answered)
 
 
 class UploadPrediction:
@@ -72,6 +85,16 @@ class UploadPrediction:
             return self._seen.cid()
         except ContentAddressError:
             return None
+
+    def exact_verdict(self, answered: Sequence[str]) -> Verification:
+        """What the answer of a service says that cuts files as it is told to: all CIDs that it gave, the root last.
+
+        Only folders are left to its settings: large ones may be spread over blocks in another way.
+        """
+        if str(self.cid()) == answered[-1]:
+            return "verified"
+        agrees = self._source.is_folder and self._seen.agrees_on_files(answered)
+        return "unverifiable" if agrees else "mismatch"
 
     def verdict(self, answer: str) -> Verification:
         """What the provider's answer says about these bytes."""

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Self, TypeVar, cast
 
@@ -49,6 +49,8 @@ class Part:
     media_type: str
     open: Callable[[], BinaryIO]
     unchanged: Callable[[BinaryIO], bool]
+    is_folder: bool = False
+    """An empty folder, for services that keep those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class FolderContents:
     """By name."""
     size: int
     left_out: LeftOut
+    empty: tuple[str, ...] = ()
+    """Folders without anything to upload, named like the files; those around other ones are not among them."""
 
 
 OnFound = Callable[[int, int], None]
@@ -94,7 +98,12 @@ Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO 
 
 
 def open_source(
-    file: Uploadable, *, hidden: bool = False, follow_links: bool = False, on_found: OnFound | None = None
+    file: Uploadable,
+    *,
+    hidden: bool = False,
+    follow_links: bool = False,
+    empty_folders: bool = False,
+    on_found: OnFound | None = None,
 ) -> UploadSource:
     """Look at what is to be uploaded; the options are for folders. Touches the disk: call it in a thread."""
     if isinstance(file, UploadSource):
@@ -106,7 +115,8 @@ def open_source(
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)
         if path.is_dir():
-            return _from_folder(path, look_into(path, hidden=hidden, follow_links=follow_links, on_found=on_found))
+            contents = look_into(path, hidden=hidden, follow_links=follow_links, on_found=on_found)
+            return _from_folder(path, contents, empty_folders=empty_folders)
         part = _from_file(FoundFile(path.name, path, path.stat()), path.name)
         return UploadSource((part,), path.name, part.size)
     if hasattr(file, "read"):
@@ -165,10 +175,13 @@ def look_into(
                 size += found.size
         below += [visit.prefix for visit in inner]
         waiting += reversed(inner)
-    empty = len(below) - len(_prefixes(files))
+    held = _prefixes(file.name for file in files)
+    empty = [prefix for prefix in below if prefix not in held]
+    around_others = _prefixes(prefix.rstrip("/") for prefix in empty)
     files.sort(key=lambda file: file.name.split("/"))
-    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=empty)
-    return FolderContents(tuple(files), size, left_out)
+    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=len(empty))
+    innermost = tuple(prefix.rstrip("/") for prefix in empty if prefix not in around_others)
+    return FolderContents(tuple(files), size, left_out, innermost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +203,14 @@ class _Visit:
         return _Visit(f"{self.prefix}{entry.name}/", entry.path, above)
 
 
-def _prefixes(files: Iterable[FoundFile]) -> set[str]:
-    """The folders that hold a file, however deep."""
+def _prefixes(names: Iterable[str]) -> set[str]:
+    """The folders around some names, however deep."""
     found: set[str] = set()
-    for file in files:
-        end = file.name.rfind("/")
-        while end > 0 and file.name[: end + 1] not in found:
-            found.add(file.name[: end + 1])
-            end = file.name.rfind("/", 0, end)
+    for name in names:
+        end = name.rfind("/")
+        while end > 0 and name[: end + 1] not in found:
+            found.add(name[: end + 1])
+            end = name.rfind("/", 0, end)
     return found
 
 
@@ -238,10 +251,18 @@ async def _walking(work: Callable[[OnFound], Walked], on_found: OnFound | None =
         cancelled.set()
 
 
-async def look_at(file: Uploadable, *, hidden: bool = False, follow_links: bool = False) -> UploadSource:
+async def look_at(
+    file: Uploadable, *, hidden: bool = False, follow_links: bool = False, empty_folders: bool = False
+) -> UploadSource:
     """`open_source` beside the loop. A pipe is read by a daemon thread: a silent one keeps no program alive."""
     if isinstance(file, (UploadSource, Blob, bytes, bytearray, memoryview, str, os.PathLike)) or _is_seekable(file):
-        return await _walking(lambda go_on: open_source(file, hidden=hidden, follow_links=follow_links, on_found=go_on))
+
+        def look(go_on: OnFound) -> UploadSource:
+            return open_source(
+                file, hidden=hidden, follow_links=follow_links, empty_folders=empty_folders, on_found=go_on
+            )
+
+        return await _walking(look)
     loop = asyncio.get_running_loop()
     found: asyncio.Future[UploadSource] = loop.create_future()
 
@@ -299,16 +320,24 @@ def _from_file(found: FoundFile, name: str) -> Part:
     return Part(name, seen.st_size, media_type_of(path.name), lambda: path.open("rb"), unchanged)
 
 
-def _from_folder(folder: Path, contents: FolderContents) -> UploadSource:
+def _from_folder(folder: Path, contents: FolderContents, *, empty_folders: bool) -> UploadSource:
     """The files of a folder, each named with the folder's own name in front: the API's form of a directory."""
-    if not contents.files:
-        why = f" (left out: {contents.left_out})" if contents.left_out else ""
-        hint = "Hidden names and links are taken in on request." if contents.left_out else None
+    left_out = replace(contents.left_out, empty_folders=0) if empty_folders else contents.left_out
+    if not contents.files and (left_out or not empty_folders):
+        why = f" (left out: {left_out})" if left_out else ""
+        hint = "Hidden names and links are taken in on request." if left_out else None
         raise PinuiError(f"{folder} holds no files to upload{why}", hint=hint)
     # The root's name is no part of the CID. Servers take one with a back-slash for a path of an old Windows program.
     name = Path(os.path.abspath(folder)).name.replace("\\", "_") or "folder"  # noqa: PTH100  # a link keeps its name
-    parts = tuple(_from_file(file, f"{name}/{file.name}") for file in contents.files)
-    return UploadSource(parts, name, contents.size, is_folder=True, left_out=contents.left_out)
+    parts = [_from_file(file, f"{name}/{file.name}") for file in contents.files]
+    if empty_folders:
+        parts += [_empty_folder(f"{name}/{inner}") for inner in contents.empty]
+        parts = sorted(parts, key=lambda part: part.name.split("/")) or [_empty_folder(name)]
+    return UploadSource(tuple(parts), name, contents.size, is_folder=True, left_out=left_out)
+
+
+def _empty_folder(name: str) -> Part:
+    return Part(name, 0, "", lambda: io.BytesIO(b""), lambda _file: True, is_folder=True)
 
 
 def _from_open_file(file: BinaryIO) -> UploadSource:

@@ -172,7 +172,7 @@ class ConnectionScreen(PlaceScreen):
         revoked = await history.count(Query(profile=profile.name, revoked=True))
         lines: Lines = [[]]
         if totals:
-            held = f"{plural(totals.pins, 'pin')} · {size(totals.size)}"
+            held = plural(totals.pins, "pin") + ("" if totals.size is None else f" · {size(totals.size)}")
             held += "" if profile.preset == "local" else " · when last tested"
             lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")

@@ -1,0 +1,203 @@
+"""Kubo, the reference implementation of IPFS, over its RPC: pins on a daemon of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import Any
+
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.jsontext import utf16_length
+from pinui.sdk.address import Address
+from pinui.sdk.errors import NetworkTimeout, ProviderError
+from pinui.sdk.models import Blob, ClientConfig, Pin, Pinned, Timeouts, Totals
+from pinui.sdk.providers import wire
+from pinui.sdk.providers.adding import add, add_options
+from pinui.sdk.providers.api import Api, Query, Service
+from pinui.sdk.reading.content import GatewayContent
+from pinui.sdk.reading.gateways import Gateway, gateways_of
+from pinui.sdk.stored_json import text_of
+from pinui.sdk.transport.http import OnProgress, Request
+from pinui.sdk.transport.refusals import is_not_pinned
+from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.prediction import profile_for
+from pinui.sdk.writing.sources import Uploadable, UploadSource, look_at
+
+__all__ = ["KuboProvider"]
+
+KUBO = Service(
+    "Kubo",
+    start="ipfs daemon",
+    hints={
+        403: "Kubo takes the tokens and passwords in its setting API.Authorizations, each for some paths: check "
+        "provider_token against it.",
+        404: "There is no such call at this address: check that pin_api_url is that of Kubo's RPC.",
+    },
+)
+LONGEST_NAME = 255
+"""Bytes in a pin's name."""
+
+
+class KuboProvider(GatewayContent):
+    """A `StorageProvider` on Kubo's RPC. It reads through the daemon's gateway, and where that fails through RPC."""
+
+    keeps_empty_folders = True
+
+    def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
+        self._api = api = Api(config, KUBO, self._clock)
+        self._profile = profile_for(config.cid_version)
+        self._verifies = config.verify != "off"
+        self._patience = Timeouts.of(config.timeout).idle
+        self.requires_proof = config.verify == "require"
+        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
+        advice = KUBO.advice(api.url)
+        gateways = [replace(gateway, advice=advice) for gateway in gateways_of(config)]
+        rpc = Gateway(f"{api.url}/api/v0", api.credential, advice=advice, is_rpc=True)
+        super().__init__(config, api.transport, self._clock, [*gateways, rpc])
+
+    async def put_json(self, data: Any) -> Pinned:
+        """Pin a JSON document."""
+        return await self.put_text(await text_of(data))
+
+    async def put_text(self, text: str) -> Pinned:
+        """Pin a JSON document, given as the text that `JSON.stringify` writes."""
+        source = await look_at(Blob(text.encode()))
+        pinned = await self._add(source, f"client-{int(self._clock.now() * 1000)}")
+        return replace(pinned, size=utf16_length(text))
+
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin a file, or a folder as one directory with its empty folders."""
+        source = await look_at(file, empty_folders=True)
+        try:
+            return await self._add(source, source.name, on_progress)
+        finally:
+            if source is not file:  # a source is closed by whoever looked at it
+                source.close()
+
+    async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:
+        # Without a name, adding takes away the one that a pin of the same content has.
+        settings = {**add_options(self._profile), "max-file-links": self._profile.links, "pin-name": _short(name)}
+
+        def request(body: Multipart) -> Request:
+            return self._api.upload("api/v0/add", settings, body, body.content_type)
+
+        pinned = await add(
+            self._api,
+            source,
+            self._profile,
+            request,
+            cid_field="Hash",
+            is_pinned=self._is_pinned,
+            on_progress=on_progress,
+            verifies=self._verifies,
+        )
+        self._reader.remember_pinned(pinned.cid)
+        return pinned
+
+    async def _is_pinned(self, cid: Cid) -> bool:
+        return await self._find(str(cid)) is not None
+
+    async def unpin(self, cid: str) -> bool:
+        """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
+        address = Address.parse_root(cid)
+        await self._api.is_removed(self._command("pin/rm", {"arg": address.cid}))
+        self._reader.forget_pinned(address.cid)
+        return True
+
+    async def test_authentication(self) -> bool:
+        """Ask the daemon for its version: every user that it knows may, and nobody else."""
+        status, answer = await self._api.test(self._command("version"))
+        if not isinstance(answer.get("Version"), str) or "Repo" not in answer:
+            raise wire.not_understood(status, "it is not Kubo's")
+        return True
+
+    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """What the daemon holds by recursive pins, in its order: Kubo knows no dates. A CID is looked for in both its
+        versions, which are two pins to Kubo."""
+        wanted = [None] if cid is None else [str(spelling) for spelling in Cid.parse(cid).spellings()]
+        for spelling in wanted:
+            try:
+                async with aclosing(self._list(spelling)) as found:
+                    async for pin in found:
+                        if name is None or name.casefold() in (pin.name or "").casefold():
+                            yield pin
+            except ProviderError as error:
+                if spelling is None or not is_not_pinned(error):
+                    raise
+
+    async def _list(self, cid: str | None) -> AsyncGenerator[Pin]:
+        query = {"arg": cid, "type": "recursive", "names": "true", "stream": "true"}
+        async with aclosing(self._api.lines(self._command("pin/ls", query, transfer=True))) as lines:
+            async for line in lines:
+                if (found := wire.one_word(line.get("Cid"))) is not None:
+                    yield Pin(cid=found, name=str(line.get("Name") or "") or None)
+
+    async def _find(self, cid: str) -> Pin | None:
+        async with aclosing(self.pins(cid=cid)) as found:
+            return await anext(found, None)
+
+    async def totals(self) -> Totals:
+        """How many pins there are, and how much the repository takes: with blocks that no pin holds, until they are
+        collected."""
+        status, body = await self._api.call(self._command("repo/stat", {"size-only": "true"}))
+        size = wire.answer_object(body).get("RepoSize")
+        if not isinstance(size, int):
+            raise wire.not_understood(status, "it carries no RepoSize")
+        count = 0
+        async with aclosing(self._list(None)) as pins:
+            async for _ in pins:
+                count += 1
+        return Totals(count, size)
+
+    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Have the daemon fetch and keep content that somebody else stored. It is pinned when this returns.
+
+        A pin that is there already keeps its name, unless another one is given. `NetworkTimeout` says that nothing new
+        arrived for as long as `timeout` allows.
+        """
+        address = Address.parse_root(cid)
+        if name is None and (held := await self._find(address.cid)) is not None:
+            return held
+        name = None if name is None else _short(name)
+        query = {"arg": address.cid, "progress": "true", "name": name}
+        request = self._command("pin/add", query, transfer=True)
+        blocks, since = 0, self._clock.monotonic()
+        with suppress(NetworkTimeout):
+            async with aclosing(self._api.lines(request, retries=0)) as lines:
+                async for line in lines:
+                    if "Pins" in line:
+                        self._reader.remember_pinned(address.cid)
+                        return Pin(cid=address.cid, name=name)
+                    now, so_far = self._clock.monotonic(), line.get("Progress")
+                    if isinstance(so_far, int) and so_far > blocks:
+                        blocks, since = so_far, now
+                    elif now - since > self._patience:
+                        break
+                else:
+                    raise wire.not_understood(200, "it doesn't say that anything was pinned")
+        raise NetworkTimeout(
+            f"Kubo found nobody who has {'the rest of ' if blocks else ''}{address.cid}",
+            hint="Somebody who has it must be online and reachable for the daemon (`ipfs swarm connect`).",
+        )
+
+    async def rename(self, cid: str, name: str) -> None:
+        """Give a pin another name: pinning it again does."""
+        address = Address.parse_root(cid)
+        # Asked first, since a CID that is not pinned would become so; it is an error of the daemon's own.
+        await self._api.call(self._command("pin/ls", {"arg": address.cid, "type": "recursive"}))
+        await self._api.call(self._command("pin/add", {"arg": address.cid, "name": _short(name)}))
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._api.transport.aclose()
+
+    def _command(self, name: str, query: Query | None = None, *, transfer: bool = False) -> Request:
+        return self._api.request("POST", f"api/v0/{name}", query, transfer=transfer)
+
+
+def _short(name: str) -> str:
+    """A name of a length that Kubo takes."""
+    return name.encode("utf-8", "replace")[:LONGEST_NAME].decode(errors="ignore")
