@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinui.workspace.paths import Paths, private_folder
+from pinui.disk import private_folder
+from pinui.workspace.paths import Paths
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -9,13 +9,13 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from pinui.node.errors import FolderBusy, is_busy
 
-__all__ = ["FolderLock", "Patience", "alone_in"]
+__all__ = ["FolderLock", "Patience"]
 
 try:
     import fcntl
@@ -65,20 +65,6 @@ class Patience:
             pause = min(LONGEST_PAUSE, pause * 2)
 
 
-@contextlib.contextmanager
-def alone_in(folder: Path, patience: Patience) -> Generator[None]:
-    """Wait until no other process, and no other thread, is in here; Windows does without."""
-    if fcntl is None:
-        yield
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        patience.until(lambda: _lock(fd))
-        yield
-    finally:
-        os.close(fd)
-
-
 class FolderLock:
     """A file `NAME.lock` that is locked while its owner lives; what the owner makes is called `NAME-…`."""
 
@@ -89,7 +75,7 @@ class FolderLock:
 
     @classmethod
     def take(cls, folder: Path) -> FolderLock:
-        """Make a new lock, `alone_in` there: before it is locked, others would take its owner for dead."""
+        """Make a new lock, with the folder locked: before it is locked, others would take its owner for dead."""
         name = secrets.token_hex(8)
         fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         _lock(fd)
@@ -106,7 +92,7 @@ class FolderLock:
             os.close(self._fd)
 
     def left_over(self) -> list[Path]:
-        """What owners left who are gone without giving their name up: they crashed. `alone_in` there, too."""
+        """What owners left who are gone without giving their name up: they crashed. The folder is locked, too."""
         alive = {self.name: True}
         left: list[Path] = []
         for path in self._folder.iterdir():

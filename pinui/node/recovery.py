@@ -32,7 +32,7 @@ log = logging.getLogger("pinui.node")
 
 
 def open_index(path: Path, pins: Path, patience: Patience, *, suspect: bool) -> Index:
-    """The index at `path`; one that is gone or damaged is made again from the CARs in `pins`. `alone_in` there.
+    """The index at `path`; one that is gone or damaged is made again from the CARs in `pins`. The folder is locked.
 
     SQLite notices by itself what is no database or has been cut short; `suspect` has it look at everything.
     """
@@ -53,7 +53,7 @@ def open_index(path: Path, pins: Path, patience: Patience, *, suspect: bool) -> 
 
 
 def make_again(path: Path, pins: Path, patience: Patience) -> None:
-    """Make the index from the CARs in `pins`, `alone_in` there; a damaged one is kept beside it."""
+    """Make the index from the CARs in `pins`, with the folder locked; a damaged one is kept beside it."""
     cars = sorted(pins.glob("*.car"), key=lambda car: car.stat().st_mtime_ns)
     is_damaged = path.exists() and path.stat().st_size > 0
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")

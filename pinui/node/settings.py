@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from pinui.disk import replacing, temporary_beside
+
 __all__ = ["read_port", "read_token", "remember_port"]
 
 
@@ -42,12 +44,9 @@ def _port(text: str) -> int:
 def _agree(path: Path, proposal: str, is_good: Callable[[str], bool]) -> str:
     """The file's text; if there is none that is good, the proposal of whoever was first."""
     if not is_good(_read(path)):
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(fd, "w", encoding="ascii") as file:
-            file.write(proposal)
-            file.flush()
-            os.fsync(fd)
+        draft = temporary_beside(path)
+        with replacing(draft, mode=0o600) as file:
+            file.write(proposal.encode("ascii"))
         try:
             # A link fails where a rename would replace: the first one stays.
             os.link(draft, path)

@@ -26,12 +26,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pinui.disk import lock_folder, sync_folder
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
 from pinui.node.errors import is_damage
 from pinui.node.index import Index, Pin, Place, cars_of, insert_pin, pin_of, remove_pin
-from pinui.node.lock import FolderLock, Patience, alone_in
+from pinui.node.lock import FolderLock, Patience
 from pinui.node.recovery import make_again, open_index
 
 __all__ = ["BlockReader", "NewPin", "PinStore"]
@@ -78,7 +79,7 @@ class PinStore:
         self._queue: list[_Job] = []
         self._queue_lock = threading.Lock()
         self._turn = threading.Lock()
-        with alone_in(folder, self._patience):
+        with lock_folder(folder, self._patience.until):
             self._lock = FolderLock.take(self._drafts)
             try:
                 left = self._lock.left_over()
@@ -96,7 +97,7 @@ class PinStore:
         except Exception as error:
             if not is_damage(error):
                 raise
-        with alone_in(self.folder, self._patience):
+        with lock_folder(self.folder, self._patience.until):
             if self._index.file == file:  # else another thread or process has made it by now
                 make_again(self.folder / INDEX, self._pins, self._patience)
         return question(self._index)
@@ -115,7 +116,7 @@ class PinStore:
                 undo()
                 raise
 
-        with alone_in(self.folder, self._patience):
+        with lock_folder(self.folder, self._patience.until):
             try:
                 return try_it()
             except Exception as error:
@@ -286,14 +287,3 @@ class BlockReader:
         with self._lock:
             while self._files:
                 os.close(self._files.popitem()[1])
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder last; where the OS has no such thing, it is not needed."""
-    if os.name == "nt":
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

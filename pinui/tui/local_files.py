@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import shlex
 import stat
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ __all__ = [
     "place_to_save",
     "read_folder",
     "text_of_file",
-    "write_whole",
 ]
 
 LARGEST_TEXT = 256_000
@@ -132,16 +130,3 @@ async def place_to_save(name: str) -> Path:
     if not await asyncio.to_thread(path.parent.is_dir):
         raise WorkspaceError(f"There is no folder {path.parent}.")
     return path
-
-
-def write_whole(path: Path, text: str) -> None:
-    """All of it or nothing: beside its place first, then renamed."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    try:
-        with part.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

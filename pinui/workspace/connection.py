@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from pinui.disk import private_folder
 from pinui.workspace.credentials import expiry
 from pinui.workspace.errors import NoToken, WorkspaceError
-from pinui.workspace.paths import private_folder
 from pinui.workspace.profiles import ENVIRONMENT
 from pinui.workspace.sentences import finished
 

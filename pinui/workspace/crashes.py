@@ -13,9 +13,10 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from pinui.disk import write_private
 from pinui.sdk.secret import masked
 from pinui.version import __version__
-from pinui.workspace.paths import Paths, write_private
+from pinui.workspace.paths import Paths
 from pinui.workspace.text import clean, encodable
 
 __all__ = ["is_unexpected", "report_crash", "traceback_text"]

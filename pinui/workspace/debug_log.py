@@ -7,8 +7,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pinui.disk import private_folder
 from pinui.sdk.secret import masked
-from pinui.workspace.paths import Paths, private_folder
+from pinui.workspace.paths import Paths
 from pinui.workspace.text import clean, encodable
 
 if TYPE_CHECKING:

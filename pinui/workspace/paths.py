@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pinui.workspace.errors import WorkspaceError
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-__all__ = ["Paths", "changing", "private_folder", "write_private"]
+__all__ = ["Paths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,48 +68,3 @@ def _platform_folders() -> tuple[Path, Path]:
 
     folders = platformdirs.PlatformDirs("pinui", appauthor=False)
     return Path(folders.user_config_dir), Path(folders.user_data_dir)
-
-
-def private_folder(folder: Path) -> None:
-    """Make a folder that only its owner can enter; one that is there stays as the user made it."""
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    for parent in reversed(missing):
-        parent.mkdir(mode=0o700, exist_ok=True)
-
-
-@contextmanager
-def changing(path: Path) -> Generator[None]:
-    """Keep other processes from changing a file until this one has: what they changed meanwhile would be lost."""
-    folder = path.resolve().parent
-    private_folder(folder)
-    try:
-        import fcntl
-    except ImportError:  # Windows, where a folder cannot be locked: the last one wins there
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network disks lock no folders
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace a file so that it is the old or the new one whole, readable by its owner alone."""
-    target = path.resolve()  # a link (people keep settings in a repository) stays a link
-    private_folder(target.parent)
-    import secrets  # only writing needs it
-
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

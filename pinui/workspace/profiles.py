@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from pinui.disk import lock_folder, private_folder, write_private
 from pinui.sdk.urls import check_base_url
 from pinui.workspace.errors import ConfigError, UnknownProfile, WorkspaceError
 from pinui.workspace.models import Profile
-from pinui.workspace.paths import changing, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -235,7 +235,9 @@ class Profiles:
         import tomlkit  # keeps comments and order; only writing needs it
 
         try:
-            with changing(self.path):
+            folder = self.path.resolve().parent
+            private_folder(folder)
+            with lock_folder(folder):  # a change that another process makes meanwhile would be lost
                 text = self._text()
                 _parse(self.path, text)
                 self._own()  # a file that says nonsense is for its owner to mend, not for us to write into

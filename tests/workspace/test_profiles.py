@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pinui.disk import write_private
 from pinui.workspace import ConfigError, Paths, Profile, Profiles, UnknownProfile, WorkspaceError
-from pinui.workspace.paths import write_private
 
 WORK = Profile(
     "work", "custom", "https://api.example.com", "https://gw.example.com/ipfs", "pin", ("https://b.example",)

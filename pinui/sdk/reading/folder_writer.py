@@ -8,13 +8,15 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol, TypeVar
 
+from pinui.disk import sync_folder, temporary_beside
 from pinui.ipfs.folders import is_safe_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
-from pinui.sdk.reading.sinks import check_room, free_room, sync_folder, temporary_beside
+from pinui.sdk.reading.sinks import check_room, free_room
 from pinui.sdk.transport.http import OnProgress
 
 __all__ = ["FolderCounter", "FolderSink", "FolderWriter"]
@@ -105,14 +107,16 @@ class FolderWriter:
         """Give the folder its name. One that is there already is never mixed with it."""
         # The slow part, without the lock: who cancels now doesn't wait for the disk.
         for folder, _folders, _files in os.walk(self._temporary or ""):
-            sync_folder(Path(folder))
+            with suppress(OSError):
+                sync_folder(Path(folder))
         with self._lock:
             if self._temporary is None:
                 raise AssertionError("commit of a folder that was discarded")
             final = self._free_place()
             self._temporary.rename(final)
             self._temporary = None
-        sync_folder(final.parent)
+        with suppress(OSError):
+            sync_folder(final.parent)
         return final
 
     def restart(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import secrets
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterable
@@ -13,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from pinui.disk import sync_folder, temporary_beside
 from pinui.sdk.errors import ContentError, NetworkError
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.trailing_work import ONE_HOP, TrailingWork
@@ -26,8 +26,6 @@ __all__ = [
     "PipeSink",
     "check_room",
     "free_room",
-    "sync_folder",
-    "temporary_beside",
 ]
 
 READ_SIZE = 1024 * 1024
@@ -299,7 +297,8 @@ class FileSink:
             self._file = None
             self._temporary.replace(self._final)
             self._temporary = None
-        sync_folder(self._final.parent)
+        with suppress(OSError):
+            sync_folder(self._final.parent)
         return self._final
 
 
@@ -349,19 +348,3 @@ def check_room(size: int, free: int | None) -> None:
     """Refuse a download that the disk has no room for, before a byte of it is written."""
     if free is not None and size > free:
         raise OSError(errno.ENOSPC, f"it takes {size:,} bytes, and {free:,} are free")
-
-
-def temporary_beside(final: Path) -> Path:
-    """A free name in the same folder, so that the rename never crosses file systems."""
-    stem = os.fsencode(final.name)[:200].decode(errors="ignore")  # cut as file systems count; it only has to be new
-    return final.with_name(f".{stem}.{secrets.token_hex(4)}.part")
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename in the folder last; where folders can't be opened (Windows) the system does so itself."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

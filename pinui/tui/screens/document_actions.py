@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from textual import on
 
+from pinui.disk import replacing
 from pinui.tui.json_text import beginning, pretty
-from pinui.tui.local_files import place_to_save, write_whole
+from pinui.tui.local_files import place_to_save
 from pinui.tui.place import PlaceScreen
 from pinui.tui.screens.confirm import overwrite_question
 from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu
@@ -72,5 +74,10 @@ class DocumentActions(PlaceScreen):
         if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
             return
         document = self.retrieved
-        await asyncio.to_thread(lambda: write_whole(path, pretty(document) + "\n"))
+        await asyncio.to_thread(_write, path, document)
         self.pinui.tell(f"Saved as {path}.")
+
+
+def _write(path: Path, document: Any) -> None:
+    with replacing(path) as file:
+        file.write(f"{pretty(document)}\n".encode())

@@ -16,6 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
+from pinui.disk import write_private
 from pinui.figures import count, short_cid
 from pinui.tui.commands import bindings
 from pinui.tui.entries import VERDICTS
@@ -33,7 +34,6 @@ from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import WorkspaceError
-from pinui.workspace.paths import write_private
 
 __all__ = ["JsonScreen"]
 

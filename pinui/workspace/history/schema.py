@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pinui.disk import private_folder
 from pinui.workspace.errors import HistoryError
-from pinui.workspace.paths import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
