@@ -45,7 +45,10 @@ def _bytes_of(cid: Cid, lookup: BlockLookup) -> Bytes:
 
 
 def read_file(cid: Cid, lookup: BlockLookup, start: int = 0, stop: int | None = None) -> Iterator[memoryview]:
-    """The bytes of a file from `start` up to `stop`; blocks outside the range are not asked for."""
+    """The bytes of a file from `start` up to `stop`; blocks outside the range are not asked for.
+
+    Between two pieces none is held here: a reader may take long.
+    """
     stop = stop if stop is not None else 1 << 63
     pending: list[tuple[Cid, int | None, int, int]] = [(cid, None, 0, 0)]
     while pending:
@@ -57,9 +60,7 @@ def read_file(cid: Cid, lookup: BlockLookup, start: int = 0, stop: int | None = 
             raise MalformedContent(f"part {part} of a file has another size than its parent says")
         if depth > MAX_FILE_DEPTH:
             raise UnsupportedContent("a file is nested too deeply")
-        own = piece.data[max(0, start - position) : max(0, stop - position)]
-        if len(own):
-            yield own
+        own = [piece.data[max(0, start - position) : max(0, stop - position)]]
         position += len(piece.data)
         wanted: list[tuple[Cid, int | None, int, int]] = []
         for child, child_size in piece.children:
@@ -67,6 +68,9 @@ def read_file(cid: Cid, lookup: BlockLookup, start: int = 0, stop: int | None = 
                 wanted.append((child, child_size, position, depth + 1))
             position += child_size
         pending.extend(reversed(wanted))
+        del piece
+        if len(own[0]):
+            yield own.pop()
 
 
 def list_folder(cid: Cid, lookup: BlockLookup) -> Iterator[Link]:
@@ -118,16 +122,19 @@ def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterat
 
 
 def walk_blocks(cid: Cid, lookup: BlockLookup, scope: Scope = "all") -> Iterator[tuple[Cid, Bytes]]:
-    """Every block of a tree, parents first, each as often as it is linked. Identity CIDs need no block."""
+    """Every block of a tree, parents first, each as often as it is linked. Identity CIDs need no block.
+
+    As with `read_file`, none is held between two.
+    """
     pending: list[tuple[Cid, int]] = [(cid, 0)]
     while pending:
         part, depth = pending.pop()
         if depth > MAX_FILE_DEPTH + MAX_FOLDER_DEPTH or len(pending) > MAX_PENDING:
             raise UnsupportedContent("a tree is nested too deeply")
-        data = _bytes_of(part, lookup)
+        data = [_bytes_of(part, lookup)]
+        pending.extend((child, depth + 1) for child in reversed(_children(part, data[0], scope)))
         if part.hash_code != IDENTITY:
-            yield part, data
-        pending.extend((child, depth + 1) for child in reversed(_children(part, data, scope)))
+            yield part, data.pop()
 
 
 def walk_range(cid: Cid, lookup: BlockLookup, start: int, stop: int) -> Iterator[tuple[Cid, Bytes]]:
@@ -139,9 +146,9 @@ def walk_range(cid: Cid, lookup: BlockLookup, start: int, stop: int) -> Iterator
         read.append((part, data))
         return data
 
-    for _ in read_file(cid, note, start, stop):
-        yield from read
-        read.clear()
+    for _ in map(len, read_file(cid, note, start, stop)):
+        while read:
+            yield read.pop(0)
     yield from read
 
 

@@ -2,8 +2,9 @@
 
 server       `Node`: its thread, socket and lifetime        api, wire       the pinning API and its bodies
 gateway      `/ipfs/…`: files, folder pages, blocks, CARs   uploads, body   request bodies as streams
+sending      content on its way, within bounded memory      workers         threads for work that blocks
 store        the data folder: CARs, crash safety            index           the pins and blocks in it (SQLite)
-recovery     an index made anew from the CARs               draft, lock     pins being written, and by whom
+recovery     an index made again from the CARs              draft, lock     pins being written, and by whom
 guard        Host, Origin, token, rate                      connections     limits on connections
 command      what `pinui node` runs
 """

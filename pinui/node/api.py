@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from typing import NoReturn
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -17,7 +16,7 @@ from pinui.node.errors import ApiError
 from pinui.node.index import Index, Pin
 from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
-from pinui.node.wire import json_document, json_request, list_body, list_query, pin_body
+from pinui.node.wire import json_request, list_body, list_query, pin_body
 from pinui.node.workers import Workers
 
 __all__ = ["PinningApi"]
@@ -27,7 +26,7 @@ WELCOME = "Congratulations! You are communicating with the Pinata API!"
 
 
 class PinningApi:
-    """Answers requests whose token has been checked, and refuses others."""
+    """Answers requests whose token has been checked."""
 
     def __init__(self, store: PinStore, workers: Workers) -> None:
         self._store = store
@@ -39,15 +38,6 @@ class PinningApi:
             "/data/pinList": ("GET", self._list),
             "/data/userPinnedDataTotal": ("GET", self._totals),
         }
-
-    async def refuse(self, request: web.BaseRequest) -> NoReturn:
-        """No token or a wrong one: 401, or what is said before the token is looked at."""
-        # The hosted service parses JSON first: text that is none is a 400 there, whoever sends it.
-        if request.rel_url.raw_path == "/pinning/pinJSONToIPFS" and request.content_type == "application/json":
-            body = await read_whole(request, MAX_JSON)
-            if body:
-                await self._workers.run(json_document, body)
-        raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """The answer to one request, or `ApiError`."""

@@ -1,4 +1,4 @@
-"""aiohttp's server with the limits it lacks: on idle connections, slow headers and how many connections there are."""
+"""aiohttp's server with the limits it lacks: on slow headers and on the number of connections, where idle ones go."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from aiohttp.web_protocol import RequestHandler
 
 __all__ = ["LimitedServer"]
 
-MOST_CONNECTIONS = 512
+MOST_CONNECTIONS = 256
 FIRST_REQUEST = 15.0
 NEXT_REQUEST = 75.0
 LINE = 8190
-HEADERS = 64
+HEADERS = 40
 SWEEP = 1.0
 
 
 class LimitedServer(web.Server):
-    """Closes connections that are idle or can't get their headers out. aiohttp limits only what comes after the
-    first request (`keepalive_timeout`): a client that connects and drips a header keeps its place for ever."""
+    """Closes connections that are idle or can't get their headers out, the longest idle one at once if another client
+    needs its place. aiohttp limits only what comes after the first request (`keepalive_timeout`): a client that
+    connects and drips a header keeps its place for ever."""
 
     def __init__(self, handler: Callable[[web.BaseRequest], Any]) -> None:
         # Quiet: what a broken client sends is not worth a traceback in a person's terminal.
@@ -49,10 +50,16 @@ class LimitedServer(web.Server):
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
+        # What is written is held here until the system has taken all of it, and counted by whoever writes.
+        transport.set_write_buffer_limits(0)
+        if len(self._open) >= MOST_CONNECTIONS:
+            longest_idle = next(iter(self._idle_until), None)
+            if longest_idle is None:
+                transport.abort()
+                return
+            del self._idle_until[longest_idle]
+            self._open[longest_idle].abort()
         self._open[handler] = transport
-        if len(self._open) > MOST_CONNECTIONS:
-            transport.abort()
-            return
         self._idle_until[handler] = self._loop.time() + FIRST_REQUEST
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:

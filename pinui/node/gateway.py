@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from urllib.parse import unquote
 
 from aiohttp import web
@@ -22,13 +20,17 @@ from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition
 from pinui.node.errors import ApiError
 from pinui.node.listing import describe, folder_page
 from pinui.node.media import SNIFFED, content_type
+from pinui.node.sending import Outgoing
 from pinui.node.store import BlockReader, PinStore
-from pinui.node.workers import Workers
+from pinui.node.workers import BLOCK, Workers
 
 __all__ = ["SENT", "Gateway", "GatewayError"]
 
 FOR_EVER = "public, max-age=29030400, immutable"
-STALLED = 60.0
+BLOCKS = 32
+"""Blocks in memory at once, on their way to clients."""
+PAGES = 3
+"""Pages of folders at once, each made as a whole: one of 20,000 entries takes about 15 MB."""
 SENT = web.RequestKey("sent", int)
 """The status of an answer whose every byte has been handed over."""
 
@@ -71,6 +73,8 @@ class Gateway:
     def __init__(self, store: PinStore, workers: Workers) -> None:
         self._store = store
         self._workers = workers
+        self._outgoing = Outgoing(workers, BLOCKS)
+        self._pages = Outgoing(workers, PAGES)
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """The answer to one request, or `GatewayError`."""
@@ -112,19 +116,21 @@ class Gateway:
         if isinstance(piece, FilePiece):
             return await self._file(request, target, target.cid, piece.size)
         if isinstance(piece, Symlink):
-            return await self._send(request, _headers(target, "text/plain; charset=utf-8"), [piece.target.encode()])
+            link, headers = piece.target.encode(), _headers(target, "text/plain; charset=utf-8")
+            return await self._stream(request, headers, iter([link]), len(link))
         return await self._folder(request, target)
 
     async def _raw(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
-        data = target.cid.digest if target.cid.hash_code == IDENTITY else None
-        if data is None:
-            data = await self._workers.run(target.blocks, target.cid)
         headers = _headers(target, "application/vnd.ipld.raw", ".raw")
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.bin", download=True)
         headers["Accept-Ranges"] = "bytes"
-        span = self._span(request, headers, len(data))
-        part = data[slice(*span)] if span else data
-        return await self._send(request, headers, [part], 206 if span else 200)
+        async with self._outgoing.room():
+            data = target.cid.digest if target.cid.hash_code == IDENTITY else None
+            if data is None:
+                data = await self._workers.run(target.blocks, target.cid)
+            span = self._span(request, headers, len(data))
+            part = data[slice(*span)] if span else data
+            return await _send(self._outgoing, request, headers, part, 206 if span else 200)
 
     async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
         marks = f"{target.root}/{'/'.join(target.path)}?{asked}"
@@ -135,8 +141,7 @@ class Gateway:
         )
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.car", download=True)
         headers["Accept-Ranges"] = "none"
-        sections = await self._workers.run(_prefetched, _sections(target, asked))
-        return await self._stream(request, headers, sections, None)
+        return await self._stream(request, headers, _sections(target, asked), None)
 
     async def _folder(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         if not request.rel_url.raw_path.endswith("/"):
@@ -160,11 +165,12 @@ class Gateway:
             pin = self._store.pin_of(target.root)
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 
-        page = await self._workers.run(draw)
-        # Gateways mark a page that they made themselves: readers ask for the folder instead.
-        headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
-        return await self._send(request, headers, [page])
+        async with self._pages.room():
+            page = await self._workers.run(draw)
+            # Gateways mark a page that they made themselves: readers ask for the folder instead.
+            headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
+            return await _send(self._pages, request, headers, page)
 
     async def _file(
         self, request: web.BaseRequest, target: Target, file: Cid, size: int, name: str | None = None
@@ -200,11 +206,6 @@ class Gateway:
             headers["Content-Range"] = f"bytes {span[0]}-{span[1] - 1}/{size}"
         return span
 
-    async def _send(
-        self, request: web.BaseRequest, headers: dict[str, str], content: list[Bytes], status: int = 200
-    ) -> web.StreamResponse:
-        return await self._stream(request, headers, iter(content), sum(len(piece) for piece in content), status)
-
     async def _stream(
         self,
         request: web.BaseRequest,
@@ -213,28 +214,41 @@ class Gateway:
         size: int | None,
         status: int = 200,
     ) -> web.StreamResponse:
+        """Content that is read while it is sent."""
         if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
             return _known(headers)
-        response = web.StreamResponse(status=status, headers=headers)
-        response.content_length = size
-        await response.prepare(request)
-        if request.method == "GET":
-            try:
-                await self._write(response, content)
-            except (ContentAddressError, OSError) as error:
-                # The beginning has been sent: to break off is the only way left to say that something is wrong.
-                raise ConnectionAbortedError from error
-        request[SENT] = status  # a client that has every byte may go before the formalities are over
-        await response.write_eof()
-        return response
+        response = _response(headers, size, status)
+        try:
+            await self._outgoing.send(request, response, content if request.method == "GET" else iter(()))
+        except (ContentAddressError, OSError) as error:
+            if not response.prepared:
+                raise
+            # The beginning has been sent: to break off is the only way left to say that something is wrong.
+            raise ConnectionAbortedError from error
+        return await _ended(request, response)
 
-    async def _write(self, response: web.StreamResponse, content: Iterator[Bytes]) -> None:
-        # Closed at once if the client goes: no thread may read when the files are closed.
-        async with aclosing(self._workers.ahead(content)) as batches:
-            async for batch in batches:
-                for piece in batch:
-                    async with asyncio.timeout(STALLED):
-                        await response.write(piece)
+
+async def _send(
+    outgoing: Outgoing, request: web.BaseRequest, headers: dict[str, str], content: bytes, status: int = 200
+) -> web.StreamResponse:
+    """Content that is in memory already, with room for it."""
+    if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
+        return _known(headers)
+    response = _response(headers, len(content), status)
+    await outgoing.send_batch(request, response, iter([content] if request.method == "GET" else []), BLOCK)
+    return await _ended(request, response)
+
+
+def _response(headers: dict[str, str], size: int | None, status: int) -> web.StreamResponse:
+    response = web.StreamResponse(status=status, headers=headers)
+    response.content_length = size
+    return response
+
+
+async def _ended(request: web.BaseRequest, response: web.StreamResponse) -> web.StreamResponse:
+    request[SENT] = response.status  # a client that has every byte may go before the formalities are over
+    await response.write_eof()
+    return response
 
 
 def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, ...] | None:
@@ -281,17 +295,10 @@ def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
     else:
         below = walk_blocks(target.cid, target.blocks, asked.scope)
     seen: set[bytes] = set()
-    for cid, data in chain(on_the_way, below):
+    for cid, *data in chain(on_the_way, below):
         if not asked.repeats:
             if cid.digest in seen:
                 continue
             seen.add(cid.digest)
-        yield encode_section_head(cid, len(data))
-        yield data
-
-
-def _prefetched(pieces: Iterator[Bytes]) -> Iterator[Bytes]:
-    """Begin, so that what goes wrong at once is still an answer and not a broken stream."""
-    first = [next(pieces)]
-    first.extend(islice(pieces, 2))
-    return chain(first, pieces)
+        yield encode_section_head(cid, len(data[0]))
+        yield data.pop()  # not held here while the client takes its time

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pinui.node.errors import ApiError
 
-__all__ = ["RateLimit", "check_origin", "has_token"]
+__all__ = ["RateLimit", "check_origin", "check_token"]
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 HOST = re.compile(r"(\[::1\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
@@ -38,11 +38,12 @@ def _is_own(origin: str, port: int) -> bool:
         return False
 
 
-def has_token(headers: Mapping[str, str], token: str) -> bool:
-    """Whether a request carries the node's token."""
+def check_token(headers: Mapping[str, str], token: str) -> None:
+    """Refuse a request that does not carry the node's token."""
     scheme, _, given = headers.get("Authorization", "").partition(" ")
     same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
-    return same and scheme.lower() == "bearer"
+    if not same or scheme.lower() != "bearer":
+        raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")
 
 
 class RateLimit:

@@ -300,6 +300,7 @@ def _open(path: Path, patience: Patience) -> sqlite3.Connection:
     try:
         patience.until(lambda: connection.execute("PRAGMA journal_mode = TRUNCATE"))
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -256")  # KiB, for each thread; the system keeps the file in memory, too
         connection.text_factory = _text
         # SQLite's own lower() knows no letters beyond ASCII.
         connection.create_function("casefold", 1, _casefold, deterministic=True)

@@ -22,7 +22,7 @@ from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, FolderBusy, NewerIndex, is_disk_full
 from pinui.node.gateway import SENT, Gateway, GatewayError
-from pinui.node.guard import RateLimit, check_origin, has_token
+from pinui.node.guard import RateLimit, check_origin, check_token
 from pinui.node.lock import Patience
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
@@ -239,8 +239,8 @@ class Node:
             if path in ("/", "/favicon.ico"):
                 return _about(path)
             limits = self._limit.take() if self._limit else {}
-            if not has_token(request.headers, self.token):
-                await api.refuse(request)
+            # The hosted service parses JSON first; here, strangers can't have their bodies read.
+            check_token(request.headers, self.token)
             response = await api.answer(request)
             response.headers.update(limits)
             return response

@@ -140,22 +140,43 @@ def test_an_upload_that_stalls_is_ended(node: Node, api: httpx.Client, monkeypat
     assert still_answers(api)
 
 
-def test_more_connections_than_allowed_are_turned_away(
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the node has closed a connection, or does so now."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_the_longest_idle_connections_give_way_to_new_ones(
     node: Node, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert still_answers(api)
     monkeypatch.setattr("pinui.node.connections.MOST_CONNECTIONS", 3)
     kept = [socket.create_connection(("127.0.0.1", node.port), timeout=60) for _ in range(6)]
-    turned_away = 0
-    for connection in kept[2:]:
-        try:
-            turned_away += connection.recv(1) == b""
-        except ConnectionResetError:
-            turned_away += 1
-        connection.close()
-    assert turned_away == 4
+    assert all(is_closed(connection) for connection in kept[:3])
+    for connection in kept[3:]:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert connection.recv(12) == b"HTTP/1.1 200"
     assert still_answers(api)
     for connection in kept:
+        connection.close()
+
+
+def test_new_connections_are_turned_away_while_all_others_are_at_work(
+    node: Node, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cid = api.post("/pinning/pinFileToIPFS", files={"file": ("x", bytes(20_000_000))}).json()["IpfsHash"]
+    api.close()
+    monkeypatch.setattr("pinui.node.connections.MOST_CONNECTIONS", 3)
+    at_work = [socket.create_connection(("127.0.0.1", node.port), timeout=60) for _ in range(3)]
+    for connection in at_work:
+        connection.sendall(f"GET /ipfs/{cid} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        assert connection.recv(12) == b"HTTP/1.1 200"
+    with socket.create_connection(("127.0.0.1", node.port), timeout=60) as one_more:
+        assert is_closed(one_more)
+    for connection in at_work:
+        assert connection.recv(12)
         connection.close()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pinui.node.workers import AHEAD, Workers
+from pinui.node.workers import BLOCK, Workers
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def test_going_through_pieces_can_be_cancelled_between_them(workers: Worke
         while taken < 10_000:
             taken += 1
             began.set()
-            yield bytes(AHEAD)
+            yield bytes(BLOCK)
 
     caller = asyncio.create_task(workers.exhaust(pieces()))
     await asyncio.to_thread(began.wait, 60)
