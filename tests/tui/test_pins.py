@@ -394,7 +394,7 @@ async def test_a_folder_looks_like_a_folder(tmp_path: Path, size: tuple[int, int
         lines = text_of(app).splitlines()
         for name, kind in zip(("trip/ ", "note "), kinds, strict=True):
             assert any(name in line and f" {kind}" in line for line in lines), f"{name} {kind}"
-        await pilot.press("n")
+        await pilot.press("g", "n")
         await shows(pilot, "A name of your own for trip/")
         await pilot.press("ctrl+u", "b", "y", "enter")
         await shows(pilot, "by/")
