@@ -50,7 +50,7 @@ def upload(options: Namespace, console: Console) -> int:
         piped = _spool_stdin(folder, options.name) if "-" in options.paths else None
         done, failed = run(options, console, lambda workspace: _upload_all(workspace, options, console, piped))
     if failed and done + failed > 1:
-        console.say(f"pinui: {failed} of {done + failed} could not be uploaded.")
+        console.say(f"pinui: {failed} of {done + failed} failed.")
     return 1 if failed else 0
 
 

@@ -294,6 +294,7 @@ class Client:
             data=data,
             size=pinned.size,
             verification=verification,
+            expected=pinned.expected,
             left_out=left_out,
         )
         requires_proof = isinstance(self.provider, DemandsProof) and self.provider.requires_proof

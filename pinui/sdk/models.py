@@ -286,6 +286,8 @@ class ClientRecord(Generic[T]):
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
     verification: Verification | None = field(default=None, compare=False)
     """Whether the provider's CID is the one that these bytes have; None where nobody looked."""
+    expected: str | None = field(default=None, compare=False)
+    """The CID that these bytes have, where the provider's is provably another."""
     left_out: LeftOut | None = field(default=None, compare=False)
     """What an upload of a folder left out; None for anything but a folder."""
 
@@ -340,6 +342,8 @@ class Pinned:
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
     verification: Verification | None = None
     """Whether the CID is the one that these bytes have; None where nobody looked."""
+    expected: str | None = None
+    """The CID that these bytes have, where the provider's is provably another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

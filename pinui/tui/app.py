@@ -279,7 +279,9 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
 
     def _tell_ended(self) -> None:
         news = self._ended.news(self.workspace.transfers.all)
-        if news is not None and self.current_mode != "files":
+        if self._ended.wrong is not None:
+            self.tell_error(self._ended.wrong)
+        elif news is not None and self.current_mode != "files":
             self.tell(news)
             self.bell()
 

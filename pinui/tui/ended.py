@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pinui.figures import plural
+from pinui.workspace.errors import WrongCID
 
 if TYPE_CHECKING:
     from pinui.workspace import Transfer
@@ -22,12 +23,15 @@ class Ended:
     def __init__(self) -> None:
         self._known: set[tuple[int, float]] = set()
         self._together: list[Transfer] = []
+        self.wrong: WrongCID | None = None
+        """Among those that ended since the look before, one whose service answered a wrong CID."""
 
     def news(self, transfers: Sequence[Transfer]) -> str | None:
         """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell."""
         ended = {(one.id, one.ended): one for one in transfers if one.has_ended and one.ended is not None}
         new = [one for key, one in ended.items() if key not in self._known and one.state != "cancelled"]
         self._known = set(ended)
+        self.wrong = next((one.failure for one in new if isinstance(one.failure, WrongCID)), None)
         self._together += new
         active = sum(not one.has_ended for one in transfers)
         if active:

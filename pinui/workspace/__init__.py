@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         NotRecorded,
         UnknownProfile,
         WorkspaceError,
+        WrongCID,
     )
     from pinui.workspace.history import History
     from pinui.workspace.models import (
@@ -62,6 +63,7 @@ __all__ = [
     "UnknownProfile",
     "Workspace",
     "WorkspaceError",
+    "WrongCID",
     "clean",
 ]
 
@@ -75,6 +77,7 @@ HOMES = {
     "NotRecorded": "errors",
     "UnknownProfile": "errors",
     "WorkspaceError": "errors",
+    "WrongCID": "errors",
     "History": "history",
     "Paths": "paths",
     "Profiles": "profiles",

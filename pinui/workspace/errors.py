@@ -5,6 +5,7 @@ WorkspaceError (Exception)
 ├── UnknownProfile    a profile that nobody made
 ├── AlreadyExists     a file that is in the way and may not be overwritten
 ├── NoToken           a profile that has an address and no token
+├── WrongCID          the service answered a CID that the stored bytes provably don't have; carries the row
 └── HistoryError      history.db cannot be opened, read or written
     ├── NotRecorded   the service did it, the history could not be written; carries the record
     └── NotKept       a message was received, but cannot be kept in the history; carries the message
@@ -12,7 +13,10 @@ WorkspaceError (Exception)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pinui.workspace.rows import Entry
 
 __all__ = [
     "AlreadyExists",
@@ -23,6 +27,7 @@ __all__ = [
     "NotRecorded",
     "UnknownProfile",
     "WorkspaceError",
+    "WrongCID",
 ]
 
 
@@ -45,6 +50,18 @@ class UnknownProfile(WorkspaceError):
 
 class NoToken(WorkspaceError):
     """A profile that has an address and no token."""
+
+
+class WrongCID(WorkspaceError):
+    """The service stored something, but answered a CID that the bytes provably don't have. `entry` is its row."""
+
+    def __init__(self, entry: Entry, expected: str | None) -> None:
+        right = f"these bytes have {expected}" if expected else "these bytes have another one"
+        super().__init__(
+            f"The service answered the CID {entry.cid}, but {right}.",
+            hint="It is in the history, marked ✗. Don't share the CID: other content may be behind it.",
+        )
+        self.entry = entry
 
 
 class AlreadyExists(WorkspaceError, FileExistsError):

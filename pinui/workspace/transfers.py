@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from pinui.workspace.errors import WrongCID
 from pinui.workspace.sentences import sentence_for
 
 if TYPE_CHECKING:
@@ -163,15 +164,19 @@ class Transfers:
                 transfer.left_out = left_out
                 transfer.title = f"{transfer.title.rstrip('/')}/"
 
-            entry = await self._operations.upload(
-                path,
-                name=name,
-                hidden=hidden,
-                follow_links=follow_links,
-                on_progress=progress,
-                on_left_out=note,
-                at=service,
-            )
+            try:
+                entry = await self._operations.upload(
+                    path,
+                    name=name,
+                    hidden=hidden,
+                    follow_links=follow_links,
+                    on_progress=progress,
+                    on_left_out=note,
+                    at=service,
+                )
+            except WrongCID as error:
+                transfer.cid, transfer.entry = error.entry.cid, error.entry
+                raise
             transfer.cid, transfer.entry, transfer.verification = entry.cid, entry, entry.verification
 
         return self._start(transfer, work)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError
+from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
 from pinui.workspace.history import History
 from pinui.workspace.models import RevokeResult
 from pinui.workspace.paths import Paths
@@ -308,10 +308,13 @@ class Workspace(Session):
         )
         row = replace(row, is_folder=is_folder)
         try:
-            return await self.history.add(row, data)
+            entry = await self.history.add(row, data)
         except HistoryError as error:
             message = f"It is stored as {record.cid}, but the history could not be written: {error}"
             raise NotRecorded(message, record, hint=error.hint or "Note the CID.") from error
+        if record.verification == "mismatch":
+            raise WrongCID(entry, record.expected)
+        return entry
 
 
 def _row(

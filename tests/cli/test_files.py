@@ -181,7 +181,7 @@ def test_many_files_go_up_several_at_once_and_come_out_in_order_past_a_failure(c
     ran = call("upload", *names[:10], "missing", *names[10:])
     assert ran.code == 1
     assert [line.split("\t")[1] for line in ran.out.splitlines()] == names
-    assert ran.err == "pinui: missing: there is no such file.\npinui: 1 of 26 could not be uploaded.\n"
+    assert ran.err == "pinui: missing: there is no such file.\npinui: 1 of 26 failed.\n"
     assert len(call("history").out.splitlines()) == 25
 
 

@@ -19,7 +19,7 @@ from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
 from tests.tui.pilots import confirm, settled, shows, told, until, workbench
 
-CID = "QmU551gXooeNmFyyK1jaVBcKbfCrfkgbeSCZNRoQht5LHB"
+CID = "bafyreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"  # of a kind that no upload can disprove
 
 
 @asynccontextmanager

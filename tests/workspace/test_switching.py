@@ -13,7 +13,7 @@ from pinui.sdk.secret import Secret
 from pinui.workspace import Profile, Query, Workspace
 from tests.servers import serve
 
-CID = "QmU551gXooeNmFyyK1jaVBcKbfCrfkgbeSCZNRoQht5LHB"
+CID = "bafyreibnoelefnzgwbcacyt4vh52ymxvzbjq7mmqhtcnwarfq4lzegsiqe"  # of a kind that no upload can disprove
 
 
 class Other:

@@ -9,7 +9,6 @@ from typing import Any
 
 from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.importer import ImportProfile
 from pinui.ipfs.jsontext import stringify, utf16_length
 from pinui.sdk.address import Address
 from pinui.sdk.errors import PinuiError, ProviderError
@@ -78,7 +77,14 @@ class PinProvider(GatewayContent):
         )
         profile = profile_for(self.config.cid_version)
         cid = await self._pin(request, len(body), lambda: predict_text(text, profile)[0])
-        return self._pinned(cid, utf16_length(text), await self._verdict_on_text(cid, text, profile))
+        size = utf16_length(text)
+        if not self._verifies:
+            return self._pinned(cid, size)
+        is_quick = len(text) < QUICK_TO_HASH
+        predicted, small = (
+            predict_text(text, profile) if is_quick else await asyncio.to_thread(predict_text, text, profile)
+        )
+        return self._pinned(cid, size, compare_prediction(cid, predicted, small), predicted)
 
     async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin a file, or a folder as one directory."""
@@ -102,8 +108,9 @@ class PinProvider(GatewayContent):
         finally:
             if source is not file:  # a source is closed by whoever looked at it
                 source.close()
-        verdict = prediction.verdict(cid) if prediction is not None and self._verifies else None
-        return self._pinned(cid, source.size, verdict)
+        if prediction is None or not self._verifies:
+            return self._pinned(cid, source.size)
+        return self._pinned(cid, source.size, prediction.verdict(cid), prediction.cid())
 
     async def _pin(self, request: Request, size: int, predict: Callable[[], Cid | None]) -> str:
         """The CID that the provider answered; or, where the answer was lost, the one it turned out to have."""
@@ -194,19 +201,11 @@ class PinProvider(GatewayContent):
             return outcome.result.status, sink.data
         raise self._error(outcome.result)
 
-    async def _verdict_on_text(self, cid: str, text: str, profile: ImportProfile) -> Verification | None:
-        if not self._verifies:
-            return None
-        predicted = (
-            predict_text(text, profile)
-            if len(text) < QUICK_TO_HASH
-            else await asyncio.to_thread(predict_text, text, profile)
-        )
-        return compare_prediction(cid, *predicted)
-
-    def _pinned(self, cid: str, size: int, verification: Verification | None) -> Pinned:
+    def _pinned(
+        self, cid: str, size: int, verification: Verification | None = None, predicted: Cid | None = None
+    ) -> Pinned:
         self._reader.remember_pinned(cid)
-        return Pinned(cid, size, verification)
+        return Pinned(cid, size, verification, str(predicted) if verification == "mismatch" else None)
 
     def _error(self, result: Rejection | Breakdown) -> PinuiError:
         if isinstance(result, Breakdown):
