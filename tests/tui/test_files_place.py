@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from textual import events
+from textual.strip import Strip
 
 from pinui.tui.app import Pinui
 from pinui.tui.local_files import find_paths, place_to_save, text_of_file
 from pinui.tui.screens.files import FilesScreen
-from pinui.workspace import Query, WorkspaceError
+from pinui.tui.widgets.transfer_list import TransferList
+from pinui.workspace import Query, Transfer, WorkspaceError
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
@@ -344,6 +346,36 @@ async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(
         hold.set()
         await told(pilot, "Transfers have ended.")
         await until(pilot, lambda: rung)
+
+
+def row_of(transfer: Transfer, width: int = 80) -> str:
+    transfers = TransferList()
+    transfers.transfers = [transfer]
+    line = transfers.item_line(0, 0, width)
+    assert not isinstance(line, Strip)
+    return "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize(("direction", "words"), [("upload", "waiting for the service"), ("download", "finishing")])
+def test_a_transfer_that_runs_is_never_done(direction: Literal["upload", "download"], words: str) -> None:
+    row = row_of(Transfer(1, direction, "a.bin", "running", 5_000, 5_000, 1_000.0, 0.2), 120)
+    assert "99 %" in row
+    assert words in row
+    assert "left" not in row
+    assert "100 %" in row_of(Transfer(1, direction, "a.bin", "done", 5_000, 5_000, cid="QmX", path=Path("a.bin")))
+
+
+def test_how_far_a_transfer_of_unknown_size_is_nobody_says() -> None:
+    assert "%" not in row_of(Transfer(1, "download", "a.bin", "running", 5_000, None, 1_000.0))
+
+
+def test_what_is_left_of_a_transfer_differs_by_more_than_colour() -> None:
+    assert "━" * 6 + "─" * 7 in row_of(Transfer(1, "upload", "a.bin", "running", 50, 100))
+
+
+def test_the_reason_of_a_failure_has_the_room_of_the_bar() -> None:
+    row = row_of(Transfer(1, "upload", "track.gpx", "failed", 40, 100, error="The connection was reset."), 56)
+    assert row == " ✗ track.gpx      The connection was reset · r retries  "
 
 
 async def test_a_failed_transfer_shows_its_reason(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class FilesScreen(PlaceScreen):
                     yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
                     yield say("Save as", "say later")
                     yield DownloadField(placeholder="a file or a folder", id="target")
-                    yield say("Checked against the CID before it gets its name.", "say later")
+                    yield say("Verified before it is saved.", "say later")
             yield TransferList()
 
     def on_mount(self) -> None:
@@ -269,7 +269,7 @@ class FilesScreen(PlaceScreen):
         words = tally(self.transfers.transfers)
         if current is not None and self.transfers.has_focus:
             if current.state == "failed":
-                words = f"{current.error} {current.hint or ''}"
+                words = f"{current.error} {current.hint or ''}".strip()
             if current.left_out:
                 words = f"left out {current.left_out} · {words}"
             if current.profile not in (None, self.workspace.profile.name):

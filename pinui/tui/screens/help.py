@@ -20,9 +20,9 @@ __all__ = ["HelpScreen"]
 ABOUT = {
     "pins": (
         "Pins",
-        "Everything you stored with this profile, newest first. ✓ means that the bytes were checked against the CID, "
-        "? that the service cuts files in its own way, ✗ that something is wrong. • is a mark: x and delete act on all "
-        "marked rows. Revoked pins stay here, struck through, until you forget them.",
+        "Everything you stored with this profile. ✓ means that the bytes were checked against the CID, "
+        "? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was revoked. Revoked "
+        "pins stay here until you forget them. • is a mark: x and delete act on all marked rows.",
     ),
     "filter": ("Filter", "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."),
     "detail": (
@@ -41,7 +41,7 @@ ABOUT = {
     ),
     "document": ("Document", "The document that was retrieved, as a tree or as text. y copies a value or its path."),
     "browser": ("Upload", "Your own files. Mark some with space and upload them with u. A folder becomes one CID."),
-    "download": ("Download", "Enter a CID and where to save it. The bytes are checked before the file gets its name."),
+    "download": ("Download", "Enter a CID and where to save it. It is verified before it is saved."),
     "transfers": ("Transfers", "What goes up and down. It goes on while you are elsewhere; only c cancels."),
     "recipients": (
         "Recipients",

@@ -108,7 +108,7 @@ class PinsScreen(PinActions, PlaceScreen):
                     ("3 ", "bold primary"),
                     ("uploads files,", "muted"),
                 ],
-                [("  4 ", "bold primary"), ("writes a message. It all comes back here.", "muted")],
+                [("  4 ", "bold primary"), ("writes a message. Everything you store is listed here.", "muted")],
             ]
         )
         pins.sort = query.sort

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.cells import cell_len
-
 from pinui.figures import duration, short_cid, size
 from pinui.tui.commands import bindings
-from pinui.tui.display import fit, right, short_path
+from pinui.tui.display import fit, right, short_path, wrapped
 from pinui.tui.entries import VERDICTS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -44,35 +42,36 @@ class TransferList(ItemList):
 
     def nothing(self, width: int) -> list[Line]:
         """Before the first one."""
-        return [[("Nothing is under way. u uploads what is marked, d downloads by CID.", "muted")]]
+        words = "Nothing is under way. In Upload, u uploads and d downloads."
+        return [[(line, "muted")] for line in wrapped(words, width)]
 
     def item_line(self, index: int, line: int, width: int) -> Line:
-        """Arrow, name, bar, how far, how fast, how long."""
+        """Arrow, name, bar, how far, how fast, how long; of one that failed, the reason in place of all that."""
         transfer = self.transfers[index]
         tone = tone_of(transfer)
-        share = share_of(transfer)
         wide = width >= 100
         name, bar = (width // 5, width // 4) if wide else (max(10, width // 4), max(6, width // 6))
-        full = round(bar * share)
+        edge = ("▌" if index == self.cursor and self.has_focus else " ", "primary")
+        title = (fit(transfer.title, name) + " ", "text")
+        if transfer.state == "failed":
+            return [edge, ("✗ ", tone), title, (fit(reason(transfer), max(0, width - name - 4)), "error")]
+        share = share_of(transfer)
+        full = round(bar * (share or 0))
         rest = max(0, width - name - bar - 26)
         fact, words = facts_of(transfer, rest - 2)
-        retries = " · r retries" if transfer.state == "failed" else ""
         verdict = transfer.verification if transfer.state == "done" else None
         mark, mark_tone = VERDICTS.get(verdict or "", ("", ""))[:2]
         return [
-            ("▌" if index == self.cursor and self.has_focus else " ", "primary"),
+            edge,
             ("↑ " if transfer.direction == "upload" else "↓ ", tone),
-            (fit(transfer.title, name) + " ", "text"),
+            title,
             ("━" * full, tone),
-            ("━" * (bar - full), "line"),
-            (right(f"{share * 100:.0f} %", 6), "text"),
+            ("─" * (bar - full), "line"),
+            (right("" if share is None else f"{int(share * 100)} %", 6), "text"),
             (right(fact, 11), "muted"),
             ("  ", ""),
             (f"{mark} " if mark else "", mark_tone),
-            (
-                fit(words + (retries if cell_len(words + retries) <= rest else ""), rest - (2 if mark else 0)),
-                "error" if transfer.state == "failed" else "muted",
-            ),
+            (fit(words, rest - (2 if mark else 0)), "muted"),
         ]
 
 
@@ -82,16 +81,20 @@ def tone_of(transfer: Transfer) -> str:
     return states.get(transfer.state, "primary" if transfer.direction == "upload" else "secondary")
 
 
-def share_of(transfer: Transfer) -> float:
-    """How much of it is done, from 0 to 1."""
+def share_of(transfer: Transfer) -> float | None:
+    """How much of it is done, from 0 to 1, where that is known; all of it only when it is over."""
     if transfer.state == "done":
         return 1.0
-    return min(1.0, transfer.done / transfer.total) if transfer.total else 0.0
+    if not transfer.total:
+        return None if transfer.state == "running" else 0.0
+    return min(0.99, transfer.done / transfer.total)
 
 
 def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
     """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     if transfer.state == "running":
+        if transfer.total and transfer.done >= transfer.total:  # the last bytes are on their way, or being checked
+            return size(transfer.total), "waiting for the service" if transfer.direction == "upload" else "finishing"
         rate = "" if transfer.rate is None else f"{size(transfer.rate)}/s"
         return rate, "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
     if transfer.state == "done":
@@ -99,12 +102,15 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         if transfer.direction == "upload":
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)
-    if transfer.state == "failed":
-        words = transfer.error or ""
-        if transfer.path is not None:  # the row names it already, and the reason must not be cut off
-            words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")
-        return "failed", words.rstrip(".")
     return transfer.state, "r retries" if transfer.state == "cancelled" else ""
+
+
+def reason(transfer: Transfer) -> str:
+    """Why it failed. The row names the file already, and the reason must not be cut off."""
+    words = transfer.error or ""
+    if transfer.path is not None:
+        words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")
+    return f"{words.rstrip('.')} · r retries"
 
 
 def tally(transfers: list[Transfer]) -> str:
