@@ -14,16 +14,16 @@ from textual.screen import Screen
 
 from pinui.figures import count, plural
 from pinui.tui.alt_digits import let_alt_digits_through
+from pinui.tui.busy import UnderWay
 from pinui.tui.commands import bindings
 from pinui.tui.crash import ReportsCrashes
-from pinui.tui.ended import Ended
 from pinui.tui.errors import sentence
 from pinui.tui.modes import MODES
-from pinui.tui.place import PlaceScreen, Unsaved
-from pinui.tui.remembering import remember
+from pinui.tui.places.files.transfer_news import Ended
+from pinui.tui.places.place import PlaceScreen, Unsaved
+from pinui.tui.settings import remember
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, with_own_variables
 from pinui.tui.typed_ahead import TypedAhead
-from pinui.tui.under_way import UnderWay
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
     # All sheets at once: one that comes with its screen makes Textual parse all of them again, at the first visit.
     CSS_PATH = [
         "app.tcss",
-        "screens/welcome.tcss",
-        "screens/pins.tcss",
-        "screens/json.tcss",
-        "screens/files.tcss",
-        "screens/messages.tcss",
-        "screens/connection.tcss",
-        "screens/wizard.tcss",
+        "dialogs/welcome.tcss",
+        "places/pins/pins.tcss",
+        "places/json/json.tcss",
+        "places/files/files.tcss",
+        "places/messages/messages.tcss",
+        "places/connection/connection.tcss",
+        "places/connection/wizard.tcss",
     ]
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = MODES
     DEFAULT_MODE = "pins"
@@ -115,7 +115,7 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         self.workspace.subscribe(self._workspace_changed)
         self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         if not self.workspace.profiles.setting("welcomed"):
-            from pinui.tui.screens.welcome import WelcomeScreen
+            from pinui.tui.dialogs.welcome import WelcomeScreen
 
             self.push_screen(WelcomeScreen())
         self.call_after_refresh(self.connect)
@@ -317,7 +317,7 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
         if self.return_code is not None:
             return
-        from pinui.tui.screens.welcome import WelcomeScreen
+        from pinui.tui.dialogs.welcome import WelcomeScreen
 
         if isinstance(self.screen, WelcomeScreen):
             self.screen.leave()
@@ -327,7 +327,7 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
 
     async def action_help(self) -> None:
         """Explain what has the focus."""
-        from pinui.tui.screens.help import HelpScreen
+        from pinui.tui.dialogs.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             await self.push_screen(HelpScreen.about(self.screen))
@@ -342,7 +342,7 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         if not running and not unsaved:
             self.exit()
             return
-        from pinui.tui.screens.confirm import leave_question
+        from pinui.tui.dialogs.confirm import leave_question
 
         self.push_screen(leave_question(running, unsaved), lambda yes: self.exit() if yes else None)
 

@@ -11,31 +11,31 @@ __all__ = ["MODES"]
 
 
 def _pins() -> Screen[Any]:
-    from pinui.tui.screens.pins import PinsScreen
+    from pinui.tui.places.pins.screen import PinsScreen
 
     return PinsScreen()
 
 
 def _json() -> Screen[Any]:
-    from pinui.tui.screens.json import JsonScreen
+    from pinui.tui.places.json.screen import JsonScreen
 
     return JsonScreen()
 
 
 def _files() -> Screen[Any]:
-    from pinui.tui.screens.files import FilesScreen
+    from pinui.tui.places.files.screen import FilesScreen
 
     return FilesScreen()
 
 
 def _messages() -> Screen[Any]:
-    from pinui.tui.screens.messages import MessagesScreen
+    from pinui.tui.places.messages.screen import MessagesScreen
 
     return MessagesScreen()
 
 
 def _connection() -> Screen[Any]:
-    from pinui.tui.screens.connection import ConnectionScreen
+    from pinui.tui.places.connection.screen import ConnectionScreen
 
     return ConnectionScreen()
 

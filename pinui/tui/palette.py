@@ -149,7 +149,7 @@ class PinuiProvider(Provider):
         ]
 
     async def _show(self, entry: Entry) -> None:
-        from pinui.tui.screens.pins import PinsScreen
+        from pinui.tui.places.pins.screen import PinsScreen
 
         await self.pinui.action_go("pins")
         if isinstance(self.pinui.screen, PinsScreen):

@@ -25,7 +25,7 @@ from textual.widgets import Input
 from pinui import Totals
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui, make_app
-from pinui.tui.screens.confirm import Confirm
+from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, Query, TestResult
@@ -261,7 +261,7 @@ async def detail(app: Pinui, pilot: Pilot[None]) -> None:
 
 async def json_place(app: Pinui, pilot: Pilot[None]) -> None:
     """A document in the editor, and the same one retrieved."""
-    from pinui.tui.screens.json import JsonScreen
+    from pinui.tui.places.json.screen import JsonScreen
 
     entries = await app.workspace.history.page(Query(text="Release notes"))
     await pilot.press("2")
@@ -281,7 +281,7 @@ async def json_place(app: Pinui, pilot: Pilot[None]) -> None:
 
 async def files(app: Pinui, pilot: Pilot[None]) -> None:
     """Three files marked, five transfers."""
-    from pinui.tui.screens.files import FilesScreen
+    from pinui.tui.places.files.screen import FilesScreen
 
     folder = Path(os.environ["HOME"]) / "Pictures" / "norway"
     (folder / "raw").mkdir(parents=True)

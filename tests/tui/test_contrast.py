@@ -20,7 +20,7 @@ from textual.widgets import Input
 
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import JSON_TONES
-from pinui.tui.screens.pins import PinsScreen
+from pinui.tui.places.pins.screen import PinsScreen
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import TONES

@@ -30,9 +30,9 @@ import asyncio, sys
 from pinui.cli import main
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
-from pinui.tui.screens.pins import PinsScreen
+from pinui.tui.places.pins.screen import PinsScreen
 from pinui.tui.widgets.top_bar import TopBar
-from pinui.tui.widgets.pin_list import PinList
+from pinui.tui.places.pins.pin_list import PinList
 from pinui.workspace import Workspace
 
 def explode(*_arguments, kind=RuntimeError):

@@ -102,7 +102,7 @@ async def test_emoji_that_are_made_of_several_characters_are_one_for_cursor_and_
 
 
 async def test_joiners_typed_into_json_become_escapes_that_mean_the_same() -> None:
-    from pinui.tui.screens.json import JsonScreen
+    from pinui.tui.places.json.screen import JsonScreen
 
     async with workbench() as (app, pilot):
         await pilot.press("2", "i")

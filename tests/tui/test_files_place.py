@@ -12,8 +12,8 @@ from textual.strip import Strip
 
 from pinui.tui.app import Pinui
 from pinui.tui.local_files import find_paths, place_to_save, text_of_file
-from pinui.tui.screens.files import FilesScreen
-from pinui.tui.widgets.transfer_list import TransferList
+from pinui.tui.places.files.screen import FilesScreen
+from pinui.tui.places.files.transfer_list import TransferList
 from pinui.workspace import Query, Transfer, WorkspaceError
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
@@ -93,7 +93,7 @@ async def test_a_folder_that_is_not_in_sight_is_not_looked_at(pictures: Path, mo
         await pilot.press("1")
         await settled(pilot)
         looked: list[Path] = []
-        monkeypatch.setattr("pinui.tui.screens.files.changed_at", lambda folder: looked.append(folder) or 0)
+        monkeypatch.setattr("pinui.tui.places.files.screen.changed_at", lambda folder: looked.append(folder) or 0)
         screen = app.get_screen_stack("files")[-1]
         assert isinstance(screen, FilesScreen)
         screen.look_again()
@@ -386,7 +386,7 @@ async def test_a_failed_transfer_shows_its_reason(tmp_path: Path) -> None:
 
 
 async def test_a_folder_that_cannot_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pinui.tui.screens import files
+    from pinui.tui.places.files import screen as files
 
     def refused(_folder: Path, _hidden: bool) -> None:
         raise PermissionError(13, "Permission denied", "/srv/secret")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pinui.tui.app import Pinui
-from pinui.tui.screens.folder_question import FolderQuestion
+from pinui.tui.places.files.folder_question import FolderQuestion
 from pinui.workspace import Query
 from tests.tui.pilots import confirm, keys_taken, paste, shows, text_of, until, workbench
 

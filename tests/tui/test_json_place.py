@@ -17,11 +17,10 @@ from textual.widgets import TextArea
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import pretty
 from pinui.tui.local_files import LARGEST_TEXT
-from pinui.tui.screens import document_actions
-from pinui.tui.screens.json import JsonScreen
-from pinui.tui.widgets import json_tree
-from pinui.tui.widgets.json_tree import JsonTree
-from pinui.tui.widgets.pin_list import PinList
+from pinui.tui.places.json import document_actions, json_tree
+from pinui.tui.places.json.json_tree import JsonTree
+from pinui.tui.places.json.screen import JsonScreen
+from pinui.tui.places.pins.pin_list import PinList
 from pinui.workspace import Query
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pinui.tui.commands import GROUPS, bindings, key_table
-from pinui.tui.screens.dialog import Dialog
+from pinui.tui.dialogs.dialog import Dialog
 from tests.tui.pilots import shows, until, workbench
 
 README = Path(__file__).parents[2] / "README.md"

@@ -11,9 +11,9 @@ import pytest
 from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
-from pinui.tui.preview import Shown, show_words
-from pinui.tui.screens import pin_actions
-from pinui.tui.screens.messages import MessagesScreen
+from pinui.tui.places.messages.screen import MessagesScreen
+from pinui.tui.places.pins import pin_actions
+from pinui.tui.places.pins.preview import Shown, show_words
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile
@@ -280,7 +280,7 @@ async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: 
 
 
 async def test_a_long_thread_of_long_messages_is_cut_from_its_oldest() -> None:
-    from pinui.tui.widgets import thread as module
+    from pinui.tui.places.messages import thread as module
 
     async with workbench() as (app, pilot):
         await app.workspace.send("alice", "hello")

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from pinui.ipfs.cid import Cid
 from pinui.sdk.errors import ProviderError
 from pinui.tui.app import Pinui
-from pinui.tui.screens.pins import PinsScreen
+from pinui.tui.places.pins.screen import PinsScreen
 from pinui.workspace import Entry, Query
 from tests.tui import scene
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench

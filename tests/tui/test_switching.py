@@ -14,7 +14,7 @@ from aiohttp import web
 
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
-from pinui.tui.ended import LONG, Ended
+from pinui.tui.places.files.transfer_news import LONG, Ended
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
 from tests.tui.pilots import confirm, settled, shows, told, until, workbench
@@ -135,8 +135,8 @@ async def test_pins_are_revoked_at_the_service_that_the_question_was_about() -> 
 
 
 async def test_pins_of_a_profile_that_was_just_left_are_not_revoked() -> None:
-    from pinui.tui.record_actions import revoke
-    from pinui.tui.screens.pins import PinsScreen
+    from pinui.tui.places.pins.screen import PinsScreen
+    from pinui.tui.places.record_actions import revoke
 
     async with workbench() as (app, pilot):
         entry = await app.workspace.store([1])

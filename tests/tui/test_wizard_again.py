@@ -7,7 +7,7 @@ from dataclasses import replace
 from pinui.node import Node
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
-from pinui.tui.screens.wizard import Wizard
+from pinui.tui.places.connection.wizard import Wizard
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Profile
 from pinui.workspace.profiles import BUILT_IN

@@ -17,10 +17,10 @@ from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError
 from pinui.sdk.secret import Secret
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
-from pinui.tui.preview import show_bytes
-from pinui.tui.screens.connection_words import token_words
-from pinui.tui.screens.wizard_words import advice, own_words, token_verdict
-from pinui.tui.widgets.json_tree import first_folds
+from pinui.tui.places.connection.connection_words import token_words
+from pinui.tui.places.connection.wizard_words import advice, own_words, token_verdict
+from pinui.tui.places.json.json_tree import first_folds
+from pinui.tui.places.pins.preview import show_bytes
 from pinui.workspace import Credential
 from pinui.workspace.credentials import expiry
 from tests.tui import scene
@@ -145,7 +145,7 @@ async def test_a_program_that_hangs_over_a_copy_is_ended(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("by", ["name", "CID"])
 async def test_the_palette_goes_to_a_recent_pin(by: str) -> None:
-    from pinui.tui.screens.pins import PinsScreen
+    from pinui.tui.places.pins.screen import PinsScreen
 
     async with workbench() as (app, pilot):
         records = [await app.workspace.store({"number": number}, name=f"letter-{number}") for number in range(3)]

@@ -9,13 +9,13 @@ from typing import Any
 from textual import on
 
 from pinui.disk import replacing
+from pinui.tui.dialogs.confirm import overwrite_question
+from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu
 from pinui.tui.json_text import beginning, pretty
 from pinui.tui.local_files import place_to_save
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.confirm import overwrite_question
-from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu
+from pinui.tui.places.json.json_tree import JsonTree
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.json_tree import JsonTree
 
 __all__ = ["DocumentActions"]
 

@@ -11,16 +11,16 @@ from pinui.figures import plural
 from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
-from pinui.tui.outside import run_outside
-from pinui.tui.place import PlaceScreen
-from pinui.tui.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
+from pinui.tui.other_programs import run_outside
+from pinui.tui.places.pins.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
+from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry
 from pinui.workspace.scratch import scratch_folder
 from pinui.workspace.text import natural_key
 
 if TYPE_CHECKING:
-    from pinui.tui.widgets.detail import Detail, Looks
-    from pinui.tui.widgets.pin_list import PinList
+    from pinui.tui.places.pins.detail import Detail, Looks
+    from pinui.tui.places.pins.pin_list import PinList
 
 __all__ = ["PinActions"]
 
@@ -140,7 +140,7 @@ class PinActions(PlaceScreen):
 
     def action_copy(self) -> None:
         """The copy menu."""
-        from pinui.tui.record_actions import copy_menu
+        from pinui.tui.places.record_actions import copy_menu
 
         entry = self.pins.current
         if entry is not None:
@@ -148,7 +148,7 @@ class PinActions(PlaceScreen):
 
     def action_browse(self) -> None:
         """In the browser."""
-        from pinui.tui.record_actions import browse
+        from pinui.tui.places.record_actions import browse
 
         if self.pins.current is not None:
             self.work_on(lambda: browse(self, self.detail.address), "browse")
@@ -160,7 +160,7 @@ class PinActions(PlaceScreen):
             return
         address, name = self.detail.address, (self.detail.trail or [entry.name or ""])[-1]
         await self.pinui.action_go("files")
-        from pinui.tui.screens.files import FilesScreen
+        from pinui.tui.places.files.screen import FilesScreen
 
         if isinstance(self.pinui.screen, FilesScreen):
             self.pinui.screen.prepare_download(address, name)
@@ -172,7 +172,7 @@ class PinActions(PlaceScreen):
         self.ask_on(self._revoke, "revoke", exclusive=False)
 
     async def _revoke(self) -> None:
-        from pinui.tui.record_actions import revoke
+        from pinui.tui.places.record_actions import revoke
 
         entries = await self._chosen_entries()
         if not entries:
@@ -188,7 +188,7 @@ class PinActions(PlaceScreen):
         self.ask_on(self._forget, "forget", exclusive=False)
 
     async def _forget(self) -> None:
-        from pinui.tui.screens.confirm import forget_question
+        from pinui.tui.dialogs.confirm import forget_question
 
         entries = await self._chosen_entries()
         if entries and await self.ask(forget_question(entries, [title_of(entry) for entry in entries])):
@@ -223,7 +223,7 @@ class PinActions(PlaceScreen):
 
     async def _ask_text(self, what: str, question: str, before: str | None) -> str | None:
         """Other words than before, or None if they are to stay."""
-        from pinui.tui.screens.prompt import Prompt
+        from pinui.tui.dialogs.prompt import Prompt
 
         known = "Only this machine knows it; the filter finds it."
         prompt = Prompt(what.capitalize(), question, before or "", placeholder=f"no {what}", note=known)

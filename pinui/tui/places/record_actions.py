@@ -9,10 +9,10 @@ from urllib.parse import unquote
 
 from pinui.figures import plural, short_cid
 from pinui.tui.browser import open_page
+from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.prompt import Choice, Menu
+from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
 
 
 async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
-    from pinui.tui.screens.confirm import revoke_question
+    from pinui.tui.dialogs.confirm import revoke_question
 
     pinned = [entry for entry in entries if entry.revoked_at is None]
     if not pinned:

@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from pinui.tui.app_of import app_of
+from pinui.tui.busy import READABLE
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.display import fit
 from pinui.tui.errors import sentence
-from pinui.tui.screens.dialog import Dialog, say
-from pinui.tui.under_way import READABLE
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar

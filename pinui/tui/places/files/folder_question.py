@@ -14,8 +14,8 @@ from pinui import LeftOut
 from pinui.figures import plural, size
 from pinui.sdk.writing.sources import FolderContents, contents_of
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.errors import sentence
-from pinui.tui.screens.confirm import Confirm
 from pinui.workspace.text import clean, natural_key
 
 __all__ = ["FolderQuestion"]

@@ -10,8 +10,8 @@ from textual.screen import Screen
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, bindings, key_name
+from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.display import wrapped
-from pinui.tui.screens.dialog import Dialog
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
 

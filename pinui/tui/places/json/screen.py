@@ -19,19 +19,19 @@ from textual.widgets import Input, TextArea
 from pinui.disk import write_private
 from pinui.figures import count, short_cid
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.confirm import replace_text_question
+from pinui.tui.dialogs.prompt import CheckedPrompt
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import beginning, in_short_lines, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, text_of_file
-from pinui.tui.outside import run_outside
-from pinui.tui.place import Unsaved
-from pinui.tui.preview import show_json
-from pinui.tui.screens.confirm import replace_text_question
-from pinui.tui.screens.document_actions import DocumentActions
-from pinui.tui.screens.prompt import CheckedPrompt
-from pinui.tui.widgets.editor import JsonEditor
+from pinui.tui.other_programs import run_outside
+from pinui.tui.places.json.document_actions import DocumentActions
+from pinui.tui.places.json.editor import JsonEditor
+from pinui.tui.places.json.json_tree import JsonTree
+from pinui.tui.places.pins.preview import show_json
+from pinui.tui.places.place import Unsaved
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
-from pinui.tui.widgets.json_tree import JsonTree
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import WorkspaceError
 

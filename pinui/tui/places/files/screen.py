@@ -13,16 +13,16 @@ from textual.widgets import Input
 
 from pinui.figures import plural, size
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.dialog import say
+from pinui.tui.dialogs.prompt import CheckedPrompt
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.dialog import say
-from pinui.tui.screens.prompt import CheckedPrompt
+from pinui.tui.places.files.file_browser import FileBrowser
+from pinui.tui.places.files.transfer_list import TransferList, tally
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
-from pinui.tui.widgets.file_browser import FileBrowser
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.transfer_list import TransferList, tally
 from pinui.workspace import Profile
 
 __all__ = ["FilesScreen"]
@@ -150,7 +150,7 @@ class FilesScreen(PlaceScreen):
             self.ask_on(lambda: self._upload(paths), "upload")
 
     async def _upload(self, paths: list[Path]) -> None:
-        from pinui.tui.screens.folder_question import FolderQuestion
+        from pinui.tui.places.files.folder_question import FolderQuestion
 
         hidden = False
         if any([await asyncio.to_thread(path.is_dir) for path in paths]):
@@ -229,7 +229,7 @@ class FilesScreen(PlaceScreen):
 
     async def _start_download(self) -> None:
         from pinui.sdk.address import Address
-        from pinui.tui.screens.confirm import overwrite_question
+        from pinui.tui.dialogs.confirm import overwrite_question
 
         address, target = self.query_one("#address", Field), self.query_one("#target", Field)
         if not address.value.strip() or not target.value.strip():

@@ -15,11 +15,11 @@ from textual.widget import Widget
 
 from pinui.figures import ago, count, plural, size
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict
-from pinui.tui.screens.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
+from pinui.tui.places.connection.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
@@ -207,7 +207,7 @@ class ConnectionScreen(PlaceScreen):
         self.ask_on(self._add, "add")
 
     async def _add(self) -> None:
-        from pinui.tui.screens.wizard import Wizard
+        from pinui.tui.places.connection.wizard import Wizard
 
         name = await self.ask(Wizard())
         if name:
@@ -269,7 +269,7 @@ class ConnectionScreen(PlaceScreen):
         self.ask_on(self._remove, "remove")
 
     async def _remove(self) -> None:
-        from pinui.tui.screens.confirm import remove_question
+        from pinui.tui.dialogs.confirm import remove_question
         from pinui.workspace.keyring_store import KeyringUnavailable
         from pinui.workspace.profiles import BUILT_IN
 

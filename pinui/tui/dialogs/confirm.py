@@ -20,11 +20,11 @@ from textual.widgets import Button
 from pinui.figures import plural, size
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
 from pinui.tui.focus import focus_now
 from pinui.tui.pace import QUIET, Press
-from pinui.tui.place import Unsaved
-from pinui.tui.screens.dialog import Dialog, DialogButton, button, say
+from pinui.tui.places.place import Unsaved
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView

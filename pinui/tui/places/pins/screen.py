@@ -15,12 +15,12 @@ from textual.widgets import Input
 from pinui.figures import count, plural, size
 from pinui.tui.commands import bindings
 from pinui.tui.focus import focus_now
-from pinui.tui.place import PlaceScreen
-from pinui.tui.screens.pin_actions import PinActions
-from pinui.tui.widgets.detail import Detail
+from pinui.tui.places.pins.detail import Detail
+from pinui.tui.places.pins.pin_actions import PinActions
+from pinui.tui.places.pins.pin_list import PinList
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.pin_list import PinList
 from pinui.workspace import Entry, Query
 
 __all__ = ["PinsScreen"]

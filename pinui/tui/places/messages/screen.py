@@ -14,15 +14,15 @@ from textual.widgets import Input
 
 from pinui.figures import age, count, short_cid
 from pinui.tui.commands import bindings
+from pinui.tui.dialogs.prompt import CheckedPrompt, Prompt
 from pinui.tui.focus import focus_now
-from pinui.tui.place import PlaceScreen, Unsaved
-from pinui.tui.screens.prompt import CheckedPrompt, Prompt
+from pinui.tui.places.messages.thread import Thread
+from pinui.tui.places.messages.write_line import WriteLine
+from pinui.tui.places.place import PlaceScreen, Unsaved
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
-from pinui.tui.widgets.thread import Thread
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
-from pinui.tui.widgets.write_line import WriteLine
 from pinui.workspace import Entry, Query
 
 __all__ = ["MessagesScreen"]
@@ -307,7 +307,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_copy(self) -> None:
         """The copy menu."""
-        from pinui.tui.record_actions import copy_menu
+        from pinui.tui.places.record_actions import copy_menu
 
         entry = self.thread.current
         if entry is not None:
@@ -315,7 +315,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_browse(self) -> None:
         """In the browser."""
-        from pinui.tui.record_actions import browse
+        from pinui.tui.places.record_actions import browse
 
         entry = self.thread.current
         if entry is not None:
@@ -323,7 +323,7 @@ class MessagesScreen(PlaceScreen):
 
     def action_revoke(self) -> None:
         """Ask, then revoke."""
-        from pinui.tui.record_actions import revoke
+        from pinui.tui.places.record_actions import revoke
 
         entry = self.thread.current
 

@@ -14,12 +14,12 @@ from textual.worker import Worker
 
 from pinui.tui.app_of import app_of
 from pinui.tui.browser import open_page
+from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.dialogs.prompt import one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.screens.dialog import Dialog
-from pinui.tui.screens.prompt import one_token
-from pinui.tui.screens.wizard_parts import OF_A_SERVICE, ServiceList, pages
-from pinui.tui.screens.wizard_words import (
+from pinui.tui.places.connection.wizard_parts import OF_A_SERVICE, ServiceList, pages
+from pinui.tui.places.connection.wizard_words import (
     HIGH,
     PAGES,
     ROOMY,

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.remembering import remember
+from pinui.tui.settings import remember
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -59,7 +59,7 @@ class WelcomeScreen(Screen[None]):
 
     async def action_service(self) -> None:
         """Begin with the wizard."""
-        from pinui.tui.screens.connection import ConnectionScreen
+        from pinui.tui.places.connection.screen import ConnectionScreen
 
         app = app_of(self)
         await app.action_go("connection")

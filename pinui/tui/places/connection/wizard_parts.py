@@ -7,9 +7,9 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from pinui.tui.commands import bindings
-from pinui.tui.screens.dialog import say
-from pinui.tui.screens.prompt import Choice, MenuList, one_token
-from pinui.tui.screens.wizard_words import TOKEN_GOES
+from pinui.tui.dialogs.dialog import say
+from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
+from pinui.tui.places.connection.wizard_words import TOKEN_GOES
 from pinui.tui.widgets.fields import Field
 
 __all__ = ["OF_A_SERVICE", "ServiceList", "pages"]

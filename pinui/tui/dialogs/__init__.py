@@ -1,0 +1,1 @@
+"""Dialogs and screens on top of any place."""

@@ -1,0 +1,1 @@
+"""The five places, one folder each: screen, keys, styles and words together."""

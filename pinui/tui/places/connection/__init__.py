@@ -1,0 +1,1 @@
+"""Connection: profiles, tokens and tests; the wizard that sets a service up."""

@@ -1,0 +1,1 @@
+"""Files: upload, download, and the transfers that run."""

@@ -1,0 +1,1 @@
+"""JSON: store and retrieve documents."""

@@ -1,0 +1,1 @@
+"""Messages: recipients and threads."""

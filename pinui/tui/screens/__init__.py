@@ -1,1 +1,0 @@
-"""The places, the wizard and the dialogs."""
