@@ -413,6 +413,19 @@ async def test_a_folders_preview_looks_like_a_folder(tmp_path: Path) -> None:
         assert screen.index("f2 ") < screen.index("f10 ")
 
 
+async def test_an_entry_of_a_folder_is_saved_under_a_safe_name(tmp_path: Path) -> None:
+    (tmp_path / "trip").mkdir()
+    (tmp_path / "trip" / "C:evil.exe").write_text("x")
+    async with workbench() as (app, pilot):
+        await app.workspace.upload(tmp_path / "trip")
+        await shows(pilot, "trip/", "C:evil.exe")
+        await pilot.press("enter", "enter", "d")
+        await shows(pilot, "Save as", "~/C_evil.exe")
+        await pilot.press("enter")
+        await shows(pilot, "1 done")
+        assert (Path.home() / "C_evil.exe").read_text() == "x"
+
+
 async def test_a_folder_can_be_walked_into(tmp_path: Path) -> None:
     folder = tmp_path / "trip"
     (folder / "maps").mkdir(parents=True)

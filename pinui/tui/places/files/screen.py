@@ -201,24 +201,24 @@ class FilesScreen(PlaceScreen):
         self.show_pane("#download")
         focus_now(self.query_one("#address"))
 
-    def prepare_download(self, address: str, name: str) -> None:
-        """From another place: the CID is known, the file's name perhaps."""
+    def prepare_download(self, address: str) -> None:
+        """From another place: the CID is known."""
         self.show_pane("#download")
         self.query_one("#address", Field).set_text(address)
-        self.ask_on(lambda: self._propose(address, name), "propose")
+        self.ask_on(lambda: self._propose(address), "propose")
 
     @on(Input.Submitted, "#address")
     def _addressed(self, event: Input.Submitted) -> None:
         if event.value.strip():
-            self.ask_on(lambda: self._propose(event.value.strip(), ""), "propose")
+            self.ask_on(lambda: self._propose(event.value.strip()), "propose")
 
-    async def _propose(self, address: str, name: str) -> None:
-        name = name or await self.workspace.name_for(address)
+    async def _propose(self, address: str) -> None:
+        name = await self.workspace.name_for(address)
         folder = Path.home() / "Downloads"
         if not await asyncio.to_thread(folder.is_dir):
             folder = await asyncio.to_thread(_starting_folder)
         target = self.query_one("#target", Field)
-        shown = str(folder / Path(name).name)
+        shown = str(folder / name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
         target.action_select_all()  # enter takes it, and whatever is typed or pasted stands in its place
         focus_now(target)

@@ -155,15 +155,14 @@ class PinActions(PlaceScreen):
 
     async def action_download(self) -> None:
         """Hand the CID to Files."""
-        entry = self.pins.current
-        if entry is None:
+        if self.pins.current is None:
             return
-        address, name = self.detail.address, (self.detail.trail or [entry.name or ""])[-1]
+        address = self.detail.address
         await self.pinui.action_go("files")
         from pinui.tui.places.files.screen import FilesScreen
 
         if isinstance(self.pinui.screen, FilesScreen):
-            self.pinui.screen.prepare_download(address, name)
+            self.pinui.screen.prepare_download(address)
 
     # -- revoke, forget, name -----------------------------------------------------------------------------------
 
