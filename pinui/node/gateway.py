@@ -18,6 +18,7 @@ from pinui.ipfs.multihash import Bytes
 from pinui.ipfs.unixfs import FilePiece, Symlink
 from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition, is_known, wanted
 from pinui.node.errors import ApiError
+from pinui.node.guard import policy, safe_headers
 from pinui.node.listing import describe, folder_page
 from pinui.node.media import SNIFFED, content_type
 from pinui.node.sending import Outgoing
@@ -155,6 +156,7 @@ class Gateway:
                 return await self._file(request, target, index, piece.size, "index.html")
 
         headers = _headers(target, "text/html; charset=utf-8")
+        headers |= safe_headers("default-src 'none'; style-src 'unsafe-inline'")
         del headers["Cache-Control"]  # the page is ours and may change with the program
         if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
             return _known(headers)
@@ -165,7 +167,6 @@ class Gateway:
             pin = self._store.pin_of(target.root)
             return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
 
-        headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
         async with self._pages.room():
             page = await self._workers.run(draw)
             # Gateways mark a page that they made themselves: readers ask for the folder instead.
@@ -272,7 +273,7 @@ def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
         "Content-Type": kind,
         "ETag": f'"{target.cid}{suffix}"',
         "Cache-Control": FOR_EVER,
-        "X-Content-Type-Options": "nosniff",
+        **safe_headers(policy(kind)),
         "X-Ipfs-Path": target.asked,
         "X-Ipfs-Roots": ",".join(str(cid) for cid in target.roots),
     }
@@ -280,7 +281,7 @@ def _headers(target: Target, kind: str, suffix: str = "") -> dict[str, str]:
 
 def _known(headers: dict[str, str]) -> web.Response:
     """The answer to a client that has this already."""
-    kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots")
+    kept = ("ETag", "Cache-Control", "X-Ipfs-Path", "X-Ipfs-Roots", *safe_headers())
     return web.Response(status=304, headers={name: headers[name] for name in kept if name in headers})
 
 

@@ -10,14 +10,29 @@ from urllib.parse import urlsplit
 
 from pinui.node.errors import ApiError
 
-__all__ = ["RateLimit", "check_origin", "check_token"]
+__all__ = ["RateLimit", "check_origin", "check_token", "policy", "safe_headers"]
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 HOST = re.compile(r"(\[::1\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
+FRAMES = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
 MINUTE = 60
 
 
-def check_origin(headers: Mapping[str, str], port: int) -> None:
+def safe_headers(content_policy: str = "default-src 'none'") -> dict[str, str]:
+    """What every answer tells a browser: no page may frame it, and it is what its content type says."""
+    return {
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Content-Security-Policy": f"{content_policy}; frame-ancestors 'none'".removeprefix("; "),
+    }
+
+
+def policy(content_type: str) -> str:
+    """The policy for pinned content: what a browser would run scripts of gets an origin of its own, not the API's."""
+    return "sandbox allow-scripts" if re.search(r"html|xml", content_type) else ""
+
+
+def check_origin(headers: Mapping[str, str], port: int, path: str = "/") -> None:
     """Refuse other names for this machine (DNS rebinding) and what pages of other origins ask for."""
     host = HOST.fullmatch(headers.get("Host", ""))
     if host is None or host[1].strip("[]").lower() not in LOCAL:
@@ -25,12 +40,17 @@ def check_origin(headers: Mapping[str, str], port: int) -> None:
     origin = headers.get("Origin")
     if origin is not None and not _is_own(origin, port):
         raise ApiError.of(403, "FORBIDDEN", "This node does not answer pages of other origins.")
-    # Browsers say what a request is for: a link may be followed, but foreign pages may not embed what is here.
-    if headers.get("Sec-Fetch-Site") == "cross-site" and headers.get("Sec-Fetch-Mode") != "navigate":
-        raise ApiError.of(403, "FORBIDDEN", "This node does not answer pages of other origins.")
+    # Browsers say what a request is for: a link may be followed, but foreign pages may not embed what is here. To
+    # them, pages of the gateway are foreign, too, because of their sandbox; these may embed what the gateway has.
+    if headers.get("Sec-Fetch-Site") == "cross-site":
+        is_link = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") not in FRAMES
+        is_part = path.startswith("/ipfs/") and _is_own(headers.get("Referer", ""), port)
+        if not is_link and not is_part:
+            raise ApiError.of(403, "FORBIDDEN", "This node does not answer pages of other origins.")
 
 
 def _is_own(origin: str, port: int) -> bool:
+    """Whether an origin, or the address of a page, is the node's."""
     try:
         parts = urlsplit(origin)
         return parts.scheme == "http" and parts.hostname in LOCAL and parts.port == port

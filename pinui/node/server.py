@@ -22,7 +22,7 @@ from pinui.node.api import PinningApi
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, FolderBusy, NewerIndex, is_disk_full
 from pinui.node.gateway import SENT, Gateway, GatewayError
-from pinui.node.guard import RateLimit, check_origin, check_token
+from pinui.node.guard import RateLimit, check_origin, check_token, safe_headers
 from pinui.node.lock import Patience
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
@@ -209,11 +209,14 @@ class Node:
             try:
                 response = await self._answer(request, api, gateway)
                 status = response.status
+                if not response.prepared:
+                    _make_safe(response)
             except asyncio.CancelledError:
                 status = request.get(SENT, BROKEN_OFF)
                 raise
             except web.HTTPException as moved:
                 status = moved.status
+                _make_safe(moved)
                 raise
             finally:
                 self._report(RequestLine(request.method, request.rel_url.raw_path, status, time.perf_counter() - began))
@@ -232,8 +235,8 @@ class Node:
     async def _answer(self, request: web.BaseRequest, api: PinningApi, gateway: Gateway) -> web.StreamResponse:
         limits: dict[str, str] = {}
         try:
-            check_origin(request.headers, self.port)
             path = request.rel_url.raw_path
+            check_origin(request.headers, self.port, path)
             if path.startswith("/ipfs/"):
                 return await gateway.answer(request)
             if path in ("/", "/favicon.ico"):
@@ -275,6 +278,11 @@ class Node:
             return ApiError.of(500, "INDEX_UNUSABLE", f"The node's index in {self.data_dir} can't be used: {cause}.")
         kind = type(cause).__name__
         return ApiError.of(500, "INTERNAL_ERROR", f"The node failed at this: {kind}: {cause}"[:LONGEST_REASON])
+
+
+def _make_safe(response: web.StreamResponse) -> None:
+    for name, value in safe_headers().items():
+        response.headers.setdefault(name, value)
 
 
 def _about(path: str) -> web.Response:

@@ -75,6 +75,71 @@ def test_foreign_pages_may_link_here_but_not_embed(api: httpx.Client) -> None:
     assert api.get("/ipfs/bafkqaaa", headers=foreign | {"Sec-Fetch-Mode": "no-cors"}).status_code == 403
 
 
+@pytest.mark.parametrize("kind", ["iframe", "frame", "embed", "object"])
+def test_foreign_pages_may_not_frame_what_is_here(api: httpx.Client, kind: str) -> None:
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": kind}
+    assert api.get("/ipfs/bafkqaaa", headers=foreign).status_code == 403
+    assert api.get("/ipfs/bafkqaaa", headers=foreign | {"Sec-Fetch-Dest": "document"}).status_code == 200
+
+
+def test_every_answer_refuses_to_be_framed_and_to_be_taken_for_something_else(api: httpx.Client) -> None:
+    folder = [("file", ("d/a.html", b"<p>a")), ("file", ("d/sub/b.png", b"\x89PNG\r\n\x1a\n"))]
+    cid = api.post("/pinning/pinFileToIPFS", files=folder).json()["IpfsHash"]
+    page = api.get(f"/ipfs/{cid}/")
+    answers = [
+        page,
+        *(api.get(f"/ipfs/{cid}/{path}") for path in ("a.html", "sub", "sub/", "sub/b.png", "missing")),
+        api.get(f"/ipfs/{cid}/a.html", headers={"If-None-Match": "*"}),
+        api.get(f"/ipfs/{cid}/", headers={"If-None-Match": page.headers["ETag"]}),
+        *(api.get(f"/ipfs/{cid}", params={"format": kind}) for kind in ("raw", "car", "nonsense")),
+        *(api.get(path) for path in ("/", "/favicon.ico", "/nothing", "/ipfs/x", "/data/pinList")),
+        api.get("/data/pinList", headers={"Authorization": "Bearer wrong"}),
+        api.get("/", headers={"Host": "evil.example"}),
+    ]
+    assert {answer.status_code for answer in answers} >= {200, 301, 304, 400, 401, 403, 404}
+    for answer in answers:
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
+HTML = b"<!doctype html><script>fetch('/data/pinList')</script>"
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.html", HTML), ("a.xhtml", HTML), ("a", HTML), ("a.svg", SVG), ("a", SVG), ("a.xml", b"<?xml version='1.0'?>")],
+)
+def test_what_could_run_scripts_gets_an_origin_of_its_own(api: httpx.Client, name: str, content: bytes) -> None:
+    cid = api.post("/pinning/pinFileToIPFS", files={"file": (name, content)}).json()["IpfsHash"]
+    for headers in ({}, {"If-None-Match": f'"{cid}"'}, {"Range": "bytes=0-9"}):
+        policy = api.get(f"/ipfs/{cid}", headers=headers).headers["Content-Security-Policy"]
+        assert policy == "sandbox allow-scripts; frame-ancestors 'none'", "and not allow-same-origin"
+
+
+def test_a_name_that_is_asked_for_does_not_lead_out_of_the_sandbox(api: httpx.Client) -> None:
+    cid = api.post("/pinning/pinFileToIPFS", files={"file": ("a.txt", HTML)}).json()["IpfsHash"]
+    assert "sandbox" not in api.get(f"/ipfs/{cid}").headers["Content-Security-Policy"]
+    assert "sandbox" in api.get(f"/ipfs/{cid}", params={"filename": "a.html"}).headers["Content-Security-Policy"]
+
+
+def test_a_site_in_its_sandbox_can_load_its_own_styles_and_pictures(api: httpx.Client, node: Node) -> None:
+    """To a browser, a sandboxed page is of another site; that it comes from here is told by its address."""
+    sandboxed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "style"}
+    own = {"Referer": f"{node.gateway_url}/bafkqaaa/"}
+    assert api.get("/ipfs/bafkqaaa", headers=sandboxed | own).status_code == 200
+    assert api.get("/data/pinList", headers=sandboxed | own).status_code == 403
+    assert api.post("/pinning/pinJSONToIPFS", headers=sandboxed | own, json={"pinContent": 1}).status_code == 403
+    assert api.get("/ipfs/bafkqaaa", headers=sandboxed | own | {"Origin": "null"}).status_code == 403
+    for referer in (
+        "https://evil.example/",
+        f"https://evil.example/{node.gateway_url}",
+        f"{node.api_url}.evil.example",
+    ):
+        assert api.get("/ipfs/bafkqaaa", headers=sandboxed | {"Referer": referer}).status_code == 403
+
+
 def test_only_loopback_is_listened_on(node: Node) -> None:
     assert node.api_url.startswith("http://127.0.0.1:")
     others = {address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
