@@ -304,6 +304,36 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
         log.debug("%s", type(error).__name__, exc_info=error)
         self.notify(sentence(error), severity="error", timeout=self.NOTIFICATION_TIMEOUT * 1.6, markup=False)
 
+    # -- pasting ------------------------------------------------------------------------------------------------
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Text that no field took."""
+        if not event.text.strip() or self.open_pasted(event.text):
+            return
+        if isinstance(self.screen, PlaceScreen):
+            self.tell(
+                "A CID, or a URL with /ipfs/ in it, can be pasted here. Other text goes into a field.", warning=True
+            )
+        else:
+            self.tell("No text can be pasted here.", warning=True)
+
+    def open_pasted(self, text: str) -> bool:
+        """Open what a pasted address names; False if it is no address, or if nothing can be opened now."""
+        from pinui.sdk.address import Address
+        from pinui.sdk.errors import InvalidCID
+        from pinui.tui.places.record_actions import open_pasted
+
+        screen = self.screen
+        try:
+            address = str(Address.parse(text))
+        except InvalidCID:
+            return False
+        if isinstance(screen, PlaceScreen):
+            screen.ask_on(lambda: open_pasted(screen, address), "pasted")
+        return isinstance(screen, PlaceScreen)
+
+    # -- copying ------------------------------------------------------------------------------------------------
+
     def copy(self, text: str, what: str) -> None:
         """Copy to the clipboard and say so."""
         from pinui.tui.clipboard import copied

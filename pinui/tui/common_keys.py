@@ -95,6 +95,13 @@ COMMON_KEYS: dict[str, Group] = {
             quiet("dialog.copy", "ctrl+c,super+c", "screen.copy_text", "copy selected", SELECTED),
         ),
     ),
+    "content": Group(
+        "View",
+        (
+            here("content.close", "escape", "screen.cancel", "close", "Close the view"),
+            here("content.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        ),
+    ),
     "help": Group(
         "Help",
         (here("help.close", "escape,question_mark,q", "screen.cancel", "close", "Close the help"),),

@@ -211,10 +211,8 @@ class Menu(Dialog[str]):
     def compose(self) -> ComposeResult:
         """The box."""
         with Vertical(classes="dialog", id="choices") as box:
-            box.border_title = self.heading
+            pane_title(box, self.heading, self.hint)
             yield MenuList(self.choices)
-            if self.hint:
-                box.border_subtitle = self.hint
         yield KeyBar()
 
     def action_choose(self, key: str) -> None:

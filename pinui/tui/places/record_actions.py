@@ -16,9 +16,10 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 
 if TYPE_CHECKING:
+    from pinui.tui.app import Pinui
     from pinui.workspace.service import Service
 
-__all__ = ["browse", "copy_menu", "revoke"]
+__all__ = ["browse", "copy_menu", "download", "open_pasted", "revoke"]
 
 
 async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = None) -> None:
@@ -54,6 +55,37 @@ async def browse(screen: PlaceScreen, address: str) -> None:
     link = await screen.workspace.link(address)
     opened = await open_page(link)
     screen.pinui.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
+
+
+async def download(app: Pinui, address: str) -> None:
+    """Fill in the download in Files."""
+    from pinui.tui.places.files.screen import FilesScreen
+
+    await app.action_go("files")
+    if isinstance(app.screen, FilesScreen):
+        app.screen.prepare_download(address)
+
+
+async def open_pasted(screen: PlaceScreen, address: str) -> None:
+    """Ask what to do with content that somebody pasted the address of."""
+    choices = [
+        Choice("v", "view", "show how it begins"),
+        Choice("d", "download", "save it to a file, in Files"),
+        Choice("r", "receive", "read it as a message, in Messages"),
+    ]
+    chosen = await screen.ask(Menu("Open", choices, address), more=True)
+    if chosen == "v":
+        from pinui.tui.places.content import ContentScreen
+
+        chosen = await screen.ask(ContentScreen(address), more=True)
+    if chosen == "d":
+        await download(screen.pinui, address)
+    elif chosen == "r":
+        from pinui.tui.places.messages.screen import MessagesScreen
+
+        await screen.pinui.action_go("messages")
+        if isinstance(screen.pinui.screen, MessagesScreen):
+            screen.pinui.screen.receive(address)
 
 
 async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:

@@ -203,6 +203,14 @@ class FieldPane(Vertical, can_focus=True):
         """Letters are commands again."""
         focus_now(self)
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Text pasted on the pane is meant for its field."""
+        if not self.in_field:
+            event.stop()
+            self.action_enter_field()
+            for field in self.fields()[:1]:
+                field.post_message(events.Paste(event.text))
+
     def on_click(self, event: events.Click) -> None:
         """A click on the pane means its field."""
         if event.widget is self:

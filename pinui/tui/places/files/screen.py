@@ -23,7 +23,7 @@ from pinui.tui.places.files.transfer_list import TransferList, tally
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
-from pinui.workspace import Profile
+from pinui.workspace import Profile, WorkspaceError
 
 __all__ = ["FilesScreen"]
 
@@ -179,7 +179,13 @@ class FilesScreen(PlaceScreen):
     @on(FileBrowser.Pasted)
     def _pasted(self, event: FileBrowser.Pasted) -> None:
         async def paste() -> None:
-            await self._go_to(await _found(event.text))
+            try:
+                found = await _found(event.text)
+            except (OSError, WorkspaceError):
+                if not self.pinui.open_pasted(event.text):
+                    raise
+            else:
+                await self._go_to(found)
 
         self.work_on(paste, "path")
 

@@ -53,13 +53,6 @@ class StorePane(FieldPane, inherit_bindings=False):
             self.action_enter_field()
             self.query_one(JsonEditor).insert(event.character)
 
-    def on_paste(self, event: events.Paste) -> None:
-        """A document."""
-        if not self.in_field:
-            event.stop()
-            self.action_enter_field()
-            self.query_one(JsonEditor).post_message(events.Paste(event.text))
-
 
 class AddressField(Field):
     """A CID or URL to retrieve."""

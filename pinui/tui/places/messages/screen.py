@@ -258,14 +258,26 @@ class MessagesScreen(PlaceScreen):
         """Ask for a CID and read the message."""
         self.ask_on(self._receive, "receive")
 
+    def receive(self, address: str) -> None:
+        """From another place: the CID is known."""
+
+        async def received() -> None:
+            with self.pinui.under_way("fetching …"):
+                entry, _message = await self.workspace.receive(address)
+            await self._show_received(entry)
+
+        self.ask_on(received, "receive")
+
     async def _receive(self) -> None:
         note = "It stands under Received until you file it under a name: a message tells no sender."
         prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self.workspace.receive, note=note)
         received = await self.ask(prompt)
         if received is not None:
-            entry, _message = received
-            await self._reload(entry.recipient or RECEIVED)
-            self.show_pane("#thread")
+            await self._show_received(received[0])
+
+    async def _show_received(self, entry: Entry) -> None:
+        await self._reload(entry.recipient or RECEIVED)
+        self.show_pane("#thread")
 
     def action_file_under(self) -> None:
         """Give a received message a place."""

@@ -12,7 +12,7 @@ from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.other_programs import run_outside
-from pinui.tui.places.pins.preview import CAP, PICTURE_CAP, is_picture, show_bytes, show_json, show_words
+from pinui.tui.places.pins.preview import peek, show_bytes, show_json, show_words
 from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry
 from pinui.workspace.scratch import scratch_folder
@@ -87,17 +87,10 @@ class PinActions(PlaceScreen):
                 words = str(cast("dict[str, Any]", document).get("payload", ""))
                 return partial(show_words, words), None
             return partial(show_json, document), None
-        preview = await self._beginning(entry, address)
-        if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
-            preview = await self.workspace.preview(address, limit=PICTURE_CAP)
+        preview = Peek(b"", total=0) if entry.size == 0 else await peek(self.workspace, address)
         if preview.entries is not None:
             return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
         return partial(show_bytes, preview, colours=not self.pinui.no_color), None
-
-    async def _beginning(self, entry: Entry, address: str) -> Peek:
-        if entry.size == 0:
-            return Peek(b"", total=0)
-        return await self.workspace.preview(address, limit=CAP)
 
     def action_walk_into(self) -> None:
         """Into the chosen entry of a folder."""
@@ -157,12 +150,9 @@ class PinActions(PlaceScreen):
         """Hand the CID to Files."""
         if self.pins.current is None:
             return
-        address = self.detail.address
-        await self.pinui.action_go("files")
-        from pinui.tui.places.files.screen import FilesScreen
+        from pinui.tui.places.record_actions import download
 
-        if isinstance(self.pinui.screen, FilesScreen):
-            self.pinui.screen.prepare_download(address)
+        await download(self.pinui, self.detail.address)
 
     # -- revoke, forget, name -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from rich.cells import cell_len
 
@@ -17,7 +17,10 @@ from pinui.tui.json_text import beginning, json_spans
 from pinui.tui.places.pins.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["CAP", "PICTURE_CAP", "Shown", "folder_lines", "is_picture", "show_bytes", "show_json", "show_words"]
+if TYPE_CHECKING:
+    from pinui.workspace import Workspace
+
+__all__ = ["Shown", "folder_lines", "peek", "show_bytes", "show_json", "show_words"]
 
 CAP = 262_144
 """More than this is for a pager or a file: a screen shows its beginning."""
@@ -103,6 +106,14 @@ def _picture(preview: Peek, width: int, height: int, *, colours: bool) -> Shown 
 def _too_large(how_large: str, width: int) -> Shown:
     sentence = f"This picture is too large to show: {how_large}. o opens it in the browser, d saves it."
     return Shown([[(line, "warning")] for line in wrapped(sentence, width)], width, "picture")
+
+
+async def peek(workspace: Workspace, address: str) -> Peek:
+    """The beginning of what an address names; all of a picture, unless it is huge."""
+    preview = await workspace.preview(address, limit=CAP)
+    if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
+        return await workspace.preview(address, limit=PICTURE_CAP)
+    return preview
 
 
 def is_picture(preview: Peek) -> bool:

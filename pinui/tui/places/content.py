@@ -1,0 +1,80 @@
+"""A look at content that nobody has stored here: the beginning of what an address names."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from pinui import Peek
+from pinui.tui.app_of import app_of
+from pinui.tui.commands import bindings
+from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.errors import sentence
+from pinui.tui.places.pins.preview import Shown, folder_lines, peek, show_bytes, show_words
+from pinui.tui.widgets.fields import pane_title
+from pinui.tui.widgets.key_bar import KeyBar
+from pinui.tui.widgets.line_view import LineView
+
+__all__ = ["ContentScreen"]
+
+AROUND = 8
+"""Lines that the border, the footer and some air take."""
+
+
+class ContentScreen(Dialog[str]):
+    """Fetched once, written again for another size. The answer is the key of what is wanted next."""
+
+    BINDINGS = bindings("content")
+    AUTO_FOCUS = "#content"
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = address
+        self._content: Peek | str = "fetching …"
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        with Vertical(classes="dialog wide") as box:
+            pane_title(box, "View", self.address)
+            yield LineView(id="content")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Fetch it."""
+        self.run_worker(self._fetch, group="content", exit_on_error=False)
+
+    def on_resize(self) -> None:
+        """Another size."""
+        self.call_after_refresh(self._fill)
+
+    def action_download(self) -> None:
+        """All of it."""
+        self.dismiss("d")
+
+    async def _fetch(self) -> None:
+        try:
+            self._content = await peek(app_of(self).workspace, self.address)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is shown in the place of the content
+            self._content = sentence(error)
+        self._fill()
+
+    def _fill(self) -> None:
+        self.run_worker(self._draw, group="draw", exclusive=True, exit_on_error=False)
+
+    async def _draw(self) -> None:
+        view, colours = self.query_one("#content", LineView), not app_of(self).no_color
+        room = view.content_width, max(5, app_of(self).size.height - AROUND)
+        content = self._content
+        if isinstance(content, str):
+            shown = show_words(content, *room)
+        elif content.entries is not None:
+            shown = Shown(folder_lines(content.entries, -1, room[0]), room[0], "folder")
+        else:
+            shown = await asyncio.to_thread(show_bytes, content, *room, colours=colours)
+        lines = [*shown.lines, *([[("cut here: d downloads all of it", "warning")]] if shown.cut else [])]
+        view.styles.height = min(len(lines), room[1])
+        view.show_lines(lines, widest=shown.widest)
+        if not isinstance(content, str):
+            pane_title(self.query_one(".dialog"), f"View · {shown.what}", self.address)
