@@ -65,5 +65,8 @@ EXAMPLES = {
         "pinui completion zsh > ~/.zfunc/_pinui",
         "pinui completion fish > ~/.config/fish/completions/pinui.fish",
     ),
-    "node": ("pinui node --port 5555 --data ./pins",),
+    "node": (
+        "pinui node --port 5555 --data ./pins",
+        "pinui node --token-file ./token --rate-limit 60",
+    ),
 }

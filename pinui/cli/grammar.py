@@ -25,7 +25,8 @@ examples:
   pinui download CID -o photo.png      write what a CID names to a file
   pinui history --filter photo         find what you stored
 
-environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_API_URL, PINUI_GATEWAY_URL
+environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_API_URL, PINUI_GATEWAY_URL,
+             PINUI_NODE_TOKEN
 exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
 `pinui VERB --help` says more. Everything stored can be read by whoever has its CID.
 """
@@ -259,7 +260,11 @@ def _node(verbs: _Verbs) -> None:
         "--port", type=_port, metavar="N", help="where to listen on 127.0.0.1 (default: the remembered one)"
     )
     verb.add_argument("--data", metavar="DIR", help="where pins are kept (default: the folder of the profile local)")
-    verb.add_argument("--token", metavar="TOKEN", help="the token it accepts (default: the remembered one)")
+    token = verb.add_mutually_exclusive_group()
+    token.add_argument(
+        "--token-file", metavar="FILE", help="where its token is (default: PINUI_NODE_TOKEN, or the remembered one)"
+    )
+    token.add_argument("--token", metavar="TOKEN", help="its token, in sight of whoever can list processes here")
     verb.add_argument("--rate-limit", type=_at_least_one, metavar="N", help="answer 429 after N requests a minute")
 
 

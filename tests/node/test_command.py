@@ -88,6 +88,37 @@ def test_scripts_get_one_object_and_objects_as_log(tmp_path: Path) -> None:
     ]
 
 
+def test_the_token_can_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("from-a-file\n")
+    data = ("--data", str(tmp_path / "data"))
+    monkeypatch.setenv("PINUI_NODE_TOKEN", "from-the-environment")
+    for options, token in (
+        ((), "from-the-environment"),
+        (("--token-file", str(tmp_path / "token")), "from-a-file"),
+        (("--token", "from-the-command-line"), "from-the-command-line"),
+    ):
+        with running("--json", "node", *data, *options) as process:
+            facts = first_object(process)
+            assert facts["token"] == token
+            assert ask_often(facts, 1) == [200]
+            seen = Path(f"/proc/{process.pid}/cmdline")
+            assert not seen.exists() or (token.encode() in seen.read_bytes()) == ("--token" in options)
+    monkeypatch.delenv("PINUI_NODE_TOKEN")
+    with running("--json", "node", *data) as process:
+        assert first_object(process)["token"].startswith("pinui_"), "none of them was remembered"
+
+
+@pytest.mark.parametrize("content", [None, b"", b" \n", b"two words", b"two\nlines", b"\xff"])
+def test_a_file_without_a_token_is_a_sentence(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "token").write_bytes(content)
+    with running("node", "--data", str(tmp_path / "data"), "--token-file", str(tmp_path / "token")) as process:
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (1, "")
+    assert f"{tmp_path / 'token'} {'cannot be read' if content is None else 'holds no token'}" in errors
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_broken_form_is_one_line_in_the_log(tmp_path: Path) -> None:
     with running("--json", "node", "--data", str(tmp_path)) as process:
         facts = first_object(process)
