@@ -5,11 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Unpack
 
 from aiohttp import web
 
+from pinui.node import Node
+from pinui.sdk.models import ClientSettings
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 RawHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def settings_of(node: Node, **more: Unpack[ClientSettings]) -> ClientSettings:
+    """The settings of a client of this node."""
+    return {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url, **more}
 
 
 class Seen(list[web.Request]):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-import pinatapy  # pyright: ignore[reportMissingTypeStubs]
+import pinatapy
 
 from pinui import Client
 from tests.bench.measure import table

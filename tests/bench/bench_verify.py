@@ -12,12 +12,14 @@ from statistics import median
 from pinui import Client
 from pinui.node import Node
 from tests.bench.measure import Measured, run, table
+from tests.servers import settings_of
 
 SIZE = int(os.environ.get("PINUI_BENCH_MIB", "1024")) * 1024 * 1024
 
 DOWN = """
 import asyncio, sys
 from pinui import Client
+from tests.servers import settings_of
 async def main(verify, cid, path, token, api, gateway):
     settings = dict(provider_token=token, pin_api_url=api, gateway_url=gateway, verify=verify)
     async with await Client.init(**settings) as client:
@@ -32,8 +34,7 @@ async def measure(folder: Path) -> dict[str, list[Measured]]:
         for _ in range(SIZE // len(block)):
             file.write(block)
     async with Node(folder / "node") as node:
-        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(provider_token=node.token, **urls) as client:
+        async with await Client.init(**settings_of(node)) as client:
             cid = (await client.upload(folder / "source")).cid
             small = (await client.upload(b"x")).cid
         seen: dict[str, list[Measured]] = {}

@@ -98,7 +98,7 @@ def call(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.Monkey
         texts: list[str] = []
         for stream in streams[1:]:
             stream.flush()
-            texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))  # pyright: ignore[reportAttributeAccessIssue]
+            texts.append(stream.buffer.getvalue().decode("utf-8", "surrogateescape"))
         return Ran(code, *texts)
 
     return call_main

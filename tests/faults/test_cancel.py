@@ -15,6 +15,7 @@ import pytest
 from pinui import Client, PinuiError
 from pinui.node import Node
 from pinui.sdk.trailing_work import ONE_HOP
+from tests.servers import settings_of
 
 DATA = os.urandom(2 * ONE_HOP + 200_000)
 Operation = Callable[[Client, Path, str], Awaitable[object]]
@@ -71,21 +72,19 @@ async def cancel_after(turns: int, work: Awaitable[object]) -> None:
 async def check(folder: Path, operation: Operation, turns: range) -> None:
     (folder / "out").mkdir()
     (folder / "source.bin").write_bytes(DATA)
-    async with Node(folder / "node") as node:
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings) as client:
-            cid = (await client.upload(DATA)).cid
-            await client.download(cid)
-            for count in turns:
-                await cancel_after(count, operation(client, folder, cid))
-                assert not any(".part" in name.name for name in (folder / "out").iterdir()), f"after {count} turns"
-            assert await client.retrieve((await client.store({"still": "alive"})).cid) == {"still": "alive"}
-            assert (await client.download(cid)).data == DATA
-            before = open_files()
-            for count in list(turns)[:20]:
-                await cancel_after(count, operation(client, folder, cid))
-            assert await client.test_connection()
-            assert await are_closed(client, before + 2), "connections and files of cancelled work are closed"
+    async with Node(folder / "node") as node, await Client.init(**settings_of(node)) as client:
+        cid = (await client.upload(DATA)).cid
+        await client.download(cid)
+        for count in turns:
+            await cancel_after(count, operation(client, folder, cid))
+            assert not any(".part" in name.name for name in (folder / "out").iterdir()), f"after {count} turns"
+        assert await client.retrieve((await client.store({"still": "alive"})).cid) == {"still": "alive"}
+        assert (await client.download(cid)).data == DATA
+        before = open_files()
+        for count in list(turns)[:20]:
+            await cancel_after(count, operation(client, folder, cid))
+        assert await client.test_connection()
+        assert await are_closed(client, before + 2), "connections and files of cancelled work are closed"
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task() and not task.done()]
     assert others == []
 

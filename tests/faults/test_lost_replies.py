@@ -13,7 +13,7 @@ from pinui import Client, ClientConfig, PinProvider
 from pinui.node import Node
 from pinui.sdk.transport.transport import Clock
 from tests.faults.storm import no_wait
-from tests.servers import read_head, reply, serve_raw
+from tests.servers import read_head, reply, serve_raw, settings_of
 
 LARGE = 1_100_000
 
@@ -60,8 +60,7 @@ async def lose(folder: Path, times: int, size: int) -> Forgetful:
                     assert record.verification == "verified"
                     cids.append(record.cid)
                     assert (await client.download(record.cid)).data == data
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings) as honest:
+        async with await Client.init(**settings_of(node)) as honest:
             assert (await honest.totals()).pins == len(set(cids)) == times
     return forgetful
 

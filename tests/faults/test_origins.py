@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -88,7 +89,7 @@ async def test_a_redirect_carries_no_secret_away(place: str) -> None:
 async def test_such_an_address_is_no_setting_unless_it_is_https_or_loopback(place: str) -> None:
     for name in ("pin_api_url", "gateway_url"):
         try:
-            config = ClientConfig(**{name: place})
+            config = replace(ClientConfig(), **{name: place})
         except ValueError:
             continue
         url = getattr(config, name)

@@ -14,16 +14,14 @@ from aiohttp import web
 from pinui import Client, ClientConfig, PinProvider
 from pinui.node import Node
 from pinui.sdk.transport.transport import Clock
-from tests.servers import serve
+from tests.servers import serve, settings_of
 
 CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
 
 async def test_two_hundred_stores_on_a_limited_node(tmp_path: Path) -> None:
-    async with Node(tmp_path, rate_limit=600) as node:
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings) as client:
-            records = await asyncio.gather(*(client.store({"number": number}) for number in range(200)))
+    async with Node(tmp_path, rate_limit=600) as node, await Client.init(**settings_of(node)) as client:
+        records = await asyncio.gather(*(client.store({"number": number}) for number in range(200)))
     assert len({record.cid for record in records}) == 200
 
 
@@ -135,8 +133,8 @@ async def test_waiting_can_be_cancelled() -> None:
         return web.json_response({"error": "slow down"}, status=429, headers={"Retry-After": "60"})
 
     async with serve(handler) as (url, seen):
-        settings = {"provider_token": "t", "pin_api_url": url, "on_wait": lambda _seconds: waiting.set()}
-        async with await Client.init(**settings) as client:
+        config = ClientConfig(provider_token="t", pin_api_url=url, on_wait=lambda _seconds: waiting.set())
+        async with await Client.init(config) as client:
             task = asyncio.create_task(client.store(1))
             await waiting.wait()
             task.cancel()

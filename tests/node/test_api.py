@@ -43,7 +43,7 @@ def test_the_token_is_tested_and_asked_for_everywhere(api: httpx.Client, anyone:
         ("DELETE", f"/pinning/unpin/{OTHER}"),
     ):
         for token in (None, "Bearer wrong", "Basic x", "Bearer", "Bearer ünïcode".encode().decode("latin-1")):
-            headers = {} if token is None else {"Authorization": token.encode("latin-1")}
+            headers = [] if token is None else [(b"Authorization", token.encode("latin-1"))]
             answer = anyone.request(method, path, headers=headers)
             assert (answer.status_code, answer.json()) == (401, refused)
 

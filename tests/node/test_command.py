@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, TextIO
 
 import httpx
 import pytest
@@ -23,7 +23,7 @@ from tests.node.killing import KillLoop
 
 
 @contextmanager
-def running(*arguments: str, stderr: int | IO[str] = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
+def running(*arguments: str, stderr: int | TextIO = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "pinui", *arguments]
     environment = os.environ | {"PYTHONUNBUFFERED": ""}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment) as process:
@@ -163,7 +163,7 @@ def ask_often(facts: dict[str, str], times: int) -> list[int]:
 
 
 @contextmanager
-def full_pipe() -> Iterator[tuple[IO[bytes], IO[str], int]]:
+def full_pipe() -> Iterator[tuple[BinaryIO, TextIO, int]]:
     """A pipe that takes nothing more: whoever writes to it waits until somebody reads. And how much is in it."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)

@@ -90,7 +90,8 @@ def adopt(store: PinStore, name: str, archive: bytes) -> None:
         end += len(block.data)
     reader.finish()
     (store.folder / "pins" / name).write_bytes(archive)
-    [root] = reader.roots or ()
+    assert reader.roots
+    [root] = reader.roots
     pin = Pin(name, str(root), 0, 1, None, None, None, 0, None, name)
     store.change(lambda connection: insert_pin(connection, pin, places))
 

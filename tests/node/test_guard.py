@@ -142,7 +142,7 @@ def test_a_site_in_its_sandbox_can_load_its_own_styles_and_pictures(api: httpx.C
 
 def test_only_loopback_is_listened_on(node: Node) -> None:
     assert node.api_url.startswith("http://127.0.0.1:")
-    others = {address[4][0] for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    others = {str(address[4][0]) for address in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
     for address in others - {"127.0.0.1"}:
         if not address.startswith("127."):
             with pytest.raises(OSError):
@@ -276,7 +276,7 @@ def test_the_node_ends_at_once_while_it_reads_an_upload_again(tmp_path: Path, mo
     under_way, never = threading.Event(), threading.Event()
 
     def slowly(*_: object) -> Iterator[bytes]:
-        for _ in range(300):
+        for _time in range(300):
             under_way.set()
             never.wait(0.2)
             yield bytes(1024 * 1024)

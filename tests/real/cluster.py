@@ -119,8 +119,8 @@ def start_peer(
 
 def everybody_is_known(cluster: Cluster, settings: dict[str, str]) -> bool:
     """Whether each peer sees all of them, without an error."""
-    user = settings.get("CLUSTER_RESTAPI_BASICAUTHCREDENTIALS")
-    with httpx.Client(auth=tuple(user.split(":", 1)) if user else None, trust_env=False) as http:
+    user, _, password = settings.get("CLUSTER_RESTAPI_BASICAUTHCREDENTIALS", "").partition(":")
+    with httpx.Client(auth=(user, password) if user else None, trust_env=False) as http:
         for peer in cluster.peers:
             answer = http.get(f"{peer.rest_url}/peers").raise_for_status()
             known = [json.loads(line) for line in answer.text.splitlines()]

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pinui import Client
+from pinui import Client, ClientConfig
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.exporter import list_folder, read_file, resolve
 from pinui.ipfs.folders import FolderBuilder
@@ -210,8 +210,9 @@ def test_the_sdk_proves_what_kubos_gateway_sends(kubo: Kubo, tmp_path: Path) -> 
 
 async def download(gateway: str, expected: dict[str, dict[str, bytes]], folder: Path) -> None:
     folder.mkdir()
-    config = {"pin_api_url": "http://127.0.0.1:9", "provider_token": "none", "verify": "require"}
-    async with await Client.init(provider="pinning", gateway_url=gateway, **config) as client:
+    nowhere = "http://127.0.0.1:9"
+    config = ClientConfig(provider_token="none", pin_api_url=nowhere, gateway_url=gateway, verify="require")
+    async with await Client.init(config) as client:
         for cid, files in expected.items():
             assert await client.download(cid, to=folder / cid) == folder / cid
             for name, data in files.items():

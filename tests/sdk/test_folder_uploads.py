@@ -20,14 +20,13 @@ from pinui.sdk.writing.sources import look_into
 from tests.sdk.conftest import Setup
 from tests.sdk.gateways import folder_of, honest
 from tests.sdk.test_verified_reading import Listing
+from tests.servers import settings_of
 
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    async with Node(tmp_path / "node") as node:
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings) as client:
-            yield client
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        yield client
 
 
 @pytest.fixture
@@ -183,8 +182,8 @@ async def test_a_preview_tells_folders_from_files_with_their_sizes(tmp_path: Pat
     (folder / "small").write_bytes(b"12345")
     (folder / "nothing").write_bytes(b"")
     async with Node(tmp_path / "node") as node:
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings, cid_version=cid_version) as client:
+        settings = settings_of(node, cid_version=cid_version)
+        async with await Client.init(**settings) as client:
             record = await client.upload(folder)
             entries = (await client.peek(record.cid)).entries or ()
     assert [(entry.name, entry.size, entry.is_folder) for entry in entries] == [

@@ -9,6 +9,7 @@ import httpx
 
 from pinui import Client
 from pinui.node import Node
+from tests.servers import settings_of
 
 
 async def test_a_folder_of_thousands_goes_up_and_comes_down_proven(tmp_path: Path) -> None:
@@ -18,8 +19,7 @@ async def test_a_folder_of_thousands_goes_up_and_comes_down_proven(tmp_path: Pat
     for name in names:
         (folder / name).write_text(name)
     async with Node(tmp_path / "node") as node:
-        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(provider_token=node.token, verify="require", **urls) as client:
+        async with await Client.init(**settings_of(node, verify="require")) as client:
             record = await client.upload(folder)
             assert record.verification == "verified"
             assert (await client.download(f"{record.cid}/{names[42]}")).data == names[42].encode()

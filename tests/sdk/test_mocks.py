@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Unpack, cast
 
 import httpx
 import pytest
@@ -23,7 +23,8 @@ from pytest_httpx import HTTPXMock
 
 from pinui import Client, NetworkError, ProviderError
 from pinui.node import Node
-from tests.servers import serve
+from pinui.sdk.models import ClientSettings
+from tests.servers import serve, settings_of
 
 TOKEN = "canary-token-0123456789"
 CID = "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
@@ -31,8 +32,9 @@ API = "https://api.pinata.cloud"
 FILE = bytes(range(256)) * 4000
 
 
-async def client_of(**settings: Any) -> Client:
-    return await Client.init(**{"provider_token": TOKEN, "verify": "off", "retries": 0, **settings})
+async def client_of(**settings: Unpack[ClientSettings]) -> Client:
+    usual: ClientSettings = {"provider_token": TOKEN, "verify": "off", "retries": 0}
+    return await Client.init(**{**usual, **settings})
 
 
 def service(request: httpx.Request) -> httpx.Response:
@@ -151,7 +153,7 @@ async def test_what_a_mock_lets_through_arrives_whole(mocker: str) -> None:
     assert b'"pinContent":{"a":1}' in bodies[1]
 
 
-async def journey(settings: dict[str, str]) -> list[object]:
+async def journey(settings: ClientSettings) -> list[object]:
     """What a user of the SDK sees of a store, an upload, a download, and of the same address before and after."""
     async with await client_of(**settings) as client:
         stored = await client.store({"a": 1})
@@ -167,11 +169,11 @@ async def journey(settings: dict[str, str]) -> list[object]:
 async def test_vcrpy_records_once_and_replays_without_the_service(tmp_path: Path) -> None:
     cassette = tmp_path / "cassette.yaml"
     async with Node(tmp_path / "node") as node:
-        settings = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
+        settings = settings_of(node)
         with vcr.use_cassette(cassette):
-            seen = await journey(settings | {"provider_token": node.token})
+            seen = await journey(settings)
     with vcr.use_cassette(cassette, record_mode=vcr.mode.NONE) as tape:
-        assert await journey(settings | {"provider_token": TOKEN}) == seen
+        assert await journey({**settings, "provider_token": TOKEN}) == seen
         assert tape.all_played, "nothing is recorded twice"
 
 

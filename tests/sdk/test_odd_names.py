@@ -9,6 +9,7 @@ import pytest
 
 from pinui import Client
 from pinui.node import Node
+from tests.servers import settings_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
 
@@ -31,15 +32,13 @@ async def test_a_back_slash_is_a_sign_like_any_other(tmp_path: Path, root: str, 
     file = tmp_path / root / name
     file.parent.mkdir(parents=True)
     file.write_bytes(b"content")
-    async with Node(tmp_path / "node") as node:
-        settings = {"provider_token": node.token, "pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(**settings) as client:
-            record = await client.upload(tmp_path / root)
-            assert record.verification == "verified"
-            entries = (await client.peek(record.cid, limit=0)).entries or ()
-            assert [entry.name for entry in entries] == [name.split("/")[0]]
-            (tmp_path / "out").mkdir()
-            saved = await client.download(f"{record.cid}/{name}", to=tmp_path / "out")
-            assert saved.read_bytes() == b"content"
-            assert "\\" not in saved.name
-            assert saved.parent == tmp_path / "out"
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(tmp_path / root)
+        assert record.verification == "verified"
+        entries = (await client.peek(record.cid, limit=0)).entries or ()
+        assert [entry.name for entry in entries] == [name.split("/")[0]]
+        (tmp_path / "out").mkdir()
+        saved = await client.download(f"{record.cid}/{name}", to=tmp_path / "out")
+        assert saved.read_bytes() == b"content"
+        assert "\\" not in saved.name
+        assert saved.parent == tmp_path / "out"

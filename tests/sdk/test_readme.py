@@ -12,6 +12,7 @@ import pytest
 
 from pinui import Client, ClientMessage
 from pinui.node import Node
+from tests.servers import settings_of
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -34,10 +35,8 @@ async def test_the_tour_shows_every_operation(tmp_path: Path, capsys: pytest.Cap
     names: dict[str, Any] = {}
     exec(examples()[1], names)  # our own README
     (tmp_path / "cat.png").write_bytes(b"meow")
-    async with Node(tmp_path / "data") as node:
-        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        async with await Client.init(provider_token=node.token, **urls) as client:
-            value, blob, path, message = await names["tour"](client, tmp_path)
+    async with Node(tmp_path / "data") as node, await Client.init(**settings_of(node)) as client:
+        value, blob, path, message = await names["tour"](client, tmp_path)
     assert value == {"hello": "world"}
     assert path.read_bytes() == blob.data == b"meow"
     assert isinstance(message, ClientMessage)

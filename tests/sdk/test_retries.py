@@ -16,7 +16,7 @@ CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 PINNED = f'{{"IpfsHash":"{CID}"}}'
 
 
-def answers(*replies: web.Response | int):  # type: ignore[no-untyped-def]
+def answers(*replies: web.Response | int):
     """A handler that gives one answer after the other; a number is a status."""
     left = list(replies)
 

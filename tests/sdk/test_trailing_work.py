@@ -125,7 +125,7 @@ async def test_an_attempt_begins_when_the_disk_is_done_with_the_one_before(
     monkeypatch.setattr(sinks, "ONE_HOP", 4)
     release = threading.Event()
     file = FileSink(tmp_path / "out", "out")
-    write_all = file._write_all  # pyright: ignore[reportPrivateUsage]
+    write_all = file._write_all
     monkeypatch.setattr(file, "_write_all", lambda pieces: (release.wait(), write_all(pieces)))
     await file.begin(HEAD, 0)
     await file.write(b"void")

@@ -173,7 +173,7 @@ async def test_a_source_that_cannot_be_opened_is_told_as_what_it_is(
     assert isinstance(caught.value, SourceChanged) == (told is SourceChanged)
 
 
-def serving(body: bytes, **headers: str):  # type: ignore[no-untyped-def]
+def serving(body: bytes, **headers: str):
     async def handler(request: web.Request) -> web.Response:
         return web.Response(body=body, headers=headers)
 

@@ -116,7 +116,7 @@ async def test_an_unknown_cut_is_an_error_where_proof_is_required(reading: Setup
 
 @pytest.mark.parametrize("way", ["car", "raw"])
 async def test_an_unknown_cut_is_proven_by_a_trustless_gateway(reading: Setup, tmp_path: Path, way: str) -> None:
-    gateway = FakeGateway(cut(LARGE, ODD), **{way: honest})
+    gateway = replace(FakeGateway(cut(LARGE, ODD)), **{way: honest})
     client = await reading(gateway, verify="require")
     verdicts: Verdicts = []
     assert await read_all(client, gateway.content.cid, tmp_path, verdicts) == LARGE
@@ -169,7 +169,7 @@ async def test_a_flipped_bit_in_any_answer_is_caught(reading: Setup, tmp_path: P
         return flip(max(-len(body), min(position, len(body) - 1)))(body)
 
     for profile in (KUBO_V0, KUBO_V1):
-        gateway = FakeGateway(cut(LARGE, profile), plain=near, **{way: near})
+        gateway = replace(FakeGateway(cut(LARGE, profile), plain=near), **{way: near})
         await assert_caught(await reading(gateway), gateway.content.cid, tmp_path)
 
 

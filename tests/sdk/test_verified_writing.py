@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from aiohttp import web
@@ -22,21 +23,20 @@ from pinui.sdk.writing.prediction import UploadPrediction
 from pinui.sdk.writing.sources import open_source
 from tests.sdk.conftest import MakeClient, some_turns
 from tests.sdk.gateways import cut
-from tests.servers import serve
+from tests.servers import serve, settings_of
 
 LARGE = random.Random(9).randbytes(1_500_000)
 OTHER = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
 
 @pytest.mark.parametrize("version", [None, 0, 1])
-async def test_on_the_node_every_write_is_verified(tmp_path: Path, version: int | None) -> None:
+async def test_on_the_node_every_write_is_verified(tmp_path: Path, version: Literal[0, 1] | None) -> None:
     album = tmp_path / "album"
     (album / "sub").mkdir(parents=True)
     (album / "b.txt").write_bytes(b"b")
     (album / "sub" / "a.bin").write_bytes(LARGE)
     async with Node(tmp_path / "node") as node:
-        urls = {"pin_api_url": node.api_url, "gateway_url": node.gateway_url}
-        settings = {"provider_token": node.token, "cid_version": version, "verify": "require", **urls}
+        settings = settings_of(node, cid_version=version, verify="require")
         async with await Client.init(**settings) as client:
             for record in (
                 await client.store({"a": 1}),
@@ -51,7 +51,7 @@ async def test_on_the_node_every_write_is_verified(tmp_path: Path, version: int 
                 assert type(record.cid) is str
 
 
-def answering(cid: str):  # type: ignore[no-untyped-def]
+def answering(cid: str):
     async def handler(request: web.Request) -> web.Response:
         await request.read()
         return web.json_response({"IpfsHash": cid})

@@ -21,7 +21,7 @@ CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 KEY = "canary-gateway-key-0123456789"
 
 
-def redirecting(status: int, location: str):  # type: ignore[no-untyped-def]
+def redirecting(status: int, location: str):
     async def handler(request: web.Request) -> web.Response:
         await request.read()
         return web.Response(status=status, headers={"Location": location})

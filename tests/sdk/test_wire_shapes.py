@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -57,7 +58,8 @@ async def test_init_takes_a_config_or_its_fields_and_sends_nothing(service: resp
         assert isinstance(client.provider, StorageProvider)
         assert TOKEN not in repr(client.provider.config)
     with pytest.raises(ValueError, match="provider must be one of"):
-        await Client.init(provider="nobody")
+        nobody: Any = "nobody"
+        await Client.init(provider=nobody)
     with pytest.raises(TypeError, match="either"):
         await Client.init(ClientConfig(), provider="pinning")
     for slip in ("a token alone", {"provider": "pinning"}):

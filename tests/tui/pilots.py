@@ -107,7 +107,7 @@ def keep_toasts(app: Pinui) -> None:
         toasts.append(message)
         notify(message, **how)
 
-    TOASTS[app], app.notify = toasts, kept  # type: ignore[method-assign]
+    TOASTS[app], app.notify = toasts, kept
 
 
 async def settled(pilot: Pilot[Any]) -> None:
@@ -132,6 +132,7 @@ async def paste(pilot: Pilot[Any], text: str) -> None:
 async def keys_taken(pilot: Pilot[Any]) -> None:
     """Wait until all that was typed has arrived where it was meant to."""
     app = pilot.app
+    assert isinstance(app, Pinui)
     await until(pilot, lambda: app._exit or (app._typed is None and not app._waiting), "the end of what was typed")
 
 
@@ -159,7 +160,7 @@ def press_one_by_one(pilot: Pilot[Any], seconds: Seconds) -> None:
             await press(key)
             await keys_taken(pilot)
 
-    pilot.press = press_and_wait  # type: ignore[method-assign]
+    pilot.press = press_and_wait
 
 
 def in_keys(text: str) -> list[events.Key]:
@@ -325,7 +326,7 @@ async def connection(app: Pinui, pilot: Pilot[None]) -> None:
     async def gateway() -> str:
         return "https://gateway.pinata.cloud/ipfs"
 
-    app.workspace.api_url, app.workspace.gateway_url = pinata, gateway  # type: ignore[method-assign]
+    app.workspace.api_url, app.workspace.gateway_url = pinata, gateway
 
     times = [208, 204, 231, 209, 205, 248, 207, 203, 190, 206, 219, 207, 205, 206, 287, 208, 206, 209, 218, 212]
     app.tests["pinata"] = [TestResult(True, float(value)) for value in times]

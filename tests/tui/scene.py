@@ -89,7 +89,7 @@ def fix_addresses(workspace: Workspace) -> None:
     async def link(cid: str) -> str:
         return f"http://127.0.0.1:41873/ipfs/{cid}"
 
-    workspace.api_url, workspace.gateway_url, workspace.link = api_url, gateway_url, link  # type: ignore[method-assign]
+    workspace.api_url, workspace.gateway_url, workspace.link = api_url, gateway_url, link
 
 
 async def furnish(workspace: Workspace, folder: Path) -> None:
@@ -100,10 +100,9 @@ async def furnish(workspace: Workspace, folder: Path) -> None:
         cid = await _put(workspace, content, folder)
         text = None if isinstance(content, bytes) else json.dumps(content, ensure_ascii=False)
         length = size or (len(content) if isinstance(content, bytes) else len(text or ""))
-        excerpt = content["payload"] if kind == "message" else text
         fields.setdefault("verification", "verified")
         revoked = fields.pop("revoked", False)
-        entry = Entry(0, cid, when, length, kind, "sent", "local", excerpt=excerpt, **fields)  # type: ignore[arg-type]
+        entry = Entry(0, cid, when, length, kind, "sent", "local", excerpt=text, **fields)  # type: ignore[arg-type]
         await workspace.history.add(entry, text)
         if revoked:
             await workspace.history.mark_revoked(cid, "local", _ms(days=20))

@@ -48,8 +48,9 @@ def test_each_character_is_drawn_as_one_that_steers_nothing(text: str) -> None:
     assert len(field.drawn) == len(text)
     loose = "".join(character for character in field.drawn if character != "\u200d")  # which is kept inside of emoji
     assert not {category(character) for character in loose} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    field.set_reactive(Input.password, True)
-    assert field.drawn == "•" * len(text)
+    hidden = Field(password=True)
+    hidden.set_reactive(Input.value, text)
+    assert hidden.drawn == "•" * len(text)
 
 
 @pytest.mark.parametrize("lines", ["one\ntwo\n\n  three", "one\rtwo\r\r  three\r", "one\r\ntwo\r\n\r\n  three\r\n"])

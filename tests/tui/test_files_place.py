@@ -75,8 +75,9 @@ async def test_new_files_appear_and_the_list_can_be_read_again(pictures: Path, m
         await pilot.press("G")
         (pictures / "a new one.txt").write_text("new")
         await shows(pilot, "a new one.txt", "▌    ")
-        assert place_of(app).browser.current is not None
-        assert place_of(app).browser.current.path.name == "fjord-3.jpg", "the cursor stays where it is"
+        current = place_of(app).browser.current
+        assert current is not None
+        assert current.path.name == "fjord-3.jpg", "the cursor stays where it is"
         (pictures / "fjord-1.jpg").unlink()
         await until(pilot, lambda: "fjord-1.jpg" not in text_of(app))
         monkeypatch.setattr(FilesScreen, "look_again", lambda _self: None)  # as on a disk that tells of no change

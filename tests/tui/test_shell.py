@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from pinui.tui.app import make_app, run
+from pinui.tui.app import Pinui, make_app, run
 from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, UnknownProfile, Workspace
 from tests.tui.pilots import PATIENCE, confirm, paste, settled, shows, text_of, told, type_ahead, until, workbench
 
 
-def footer(app: object) -> str:
+def footer(app: Pinui) -> str:
     return text_of(app).splitlines()[-1]
 
 

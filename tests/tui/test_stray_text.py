@@ -207,7 +207,7 @@ async def many_texts(seed: int, number: int, service: Node) -> None:
                 await pilot.press("escape")
             if len(app.screen_stack) == 1:
                 await pilot.press(f"alt+{chance.randint(1, 5)}")
-            app.pace.now.pass_by()  # type: ignore[attr-defined]
+            app.pace.now.pass_by()
             text = any_text(chance)
             await type_at_once(pilot, f"'{text}")
             assert app._exception is None, f"{app._exception!r} after {text!r}"

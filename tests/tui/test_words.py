@@ -160,7 +160,9 @@ async def test_the_palette_goes_to_a_recent_pin(by: str) -> None:
         screen = app.screen
         assert isinstance(screen, PinsScreen)
         await until(pilot, lambda: screen.pins.current is not None and screen.pins.current.name == "letter-1")
-        assert screen.pins.current.cid == records[1].cid
+        current = screen.pins.current
+        assert current is not None
+        assert current.cid == records[1].cid
 
 
 async def test_all_of_a_pin_is_read_in_the_pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def picture_of(app: App[None]) -> str:
 
 def _tones(row: Iterable[Segment], roles: Roles) -> Iterator[str]:
     """Each tone with its text. The ink of a blank can't be seen: blanks stay with the text before or after them."""
-    for ground, segments in groupby(row, lambda segment: _role(segment.style and segment.style.bgcolor, GROUND, roles)):
+    for ground, segments in groupby(row, lambda segment: _ground(segment.style, roles)):
         pieces: list[list[str]] = [["", ""]]
         for text, style, _control in segments:
             ink = _ink(style, roles)
@@ -57,6 +57,10 @@ def _tones(row: Iterable[Segment], roles: Roles) -> Iterator[str]:
             words = REPEATED.sub(r"\1", text).strip()
             if tone := f"{ink} on {ground}".removesuffix(f" on {GROUND}").strip():
                 yield f"{tone}‹{words}›"
+
+
+def _ground(style: Style | None, roles: Roles) -> str:
+    return GROUND if style is None else _role(style.bgcolor, GROUND, roles)
 
 
 def _ink(style: Style | None, roles: Roles) -> str:

@@ -122,7 +122,8 @@ def test_nothing_is_handed_on_before_it_is_proven() -> None:
 def test_blocks_that_are_missing_repeated_swapped_or_foreign_are_refused() -> None:
     store, root = imported(DATA)
     blocks = list(walk_blocks(root, store))
-    foreign = next(iter(walk_blocks(*reversed(imported(b"foreign")))))
+    other, other_root = imported(b"foreign")
+    foreign = next(iter(walk_blocks(other_root, other)))
     for index in range(len(blocks)):
         for broken in (
             blocks[:index] + blocks[index + 1 :],
@@ -294,6 +295,7 @@ def test_a_sharded_folder_comes_out_listed_and_by_path() -> None:
     assert {entry.name for entry in listing} == entries.keys()
     name = "470.txt"
     *way, last = resolve_blocks(root, [name], store)
+    assert last is not None
     assert last == entries[name]
     blocks = [(cid, store(cid)) for cid in way if cid is not None] + list(walk_blocks(last, store))
     assert run(CarVerifier(root, (name,)), car(blocks))[0] == {"": b"".join(read_file(last, store))}

@@ -18,9 +18,9 @@ from pinui.sdk.transport.http import Breakdown, Rejection
 HTML = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
 
 
-def refusal(status: int, body: Any, *, gateway: bool = False, **headers: str) -> ProviderError:
+def refusal(status: int, body: Any, headers: dict[str, str] | None = None, *, gateway: bool = False) -> ProviderError:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return refusals.provider_error(Rejection(status, headers, data, "https://x"), now=0, gateway=gateway)
+    return refusals.provider_error(Rejection(status, headers or {}, data, "https://x"), now=0, gateway=gateway)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_who_gave_no_token_is_told_so_and_not_that_it_is_wrong() -> None:
 
 
 def test_a_page_of_a_proxy_is_never_shown() -> None:
-    assert str(refusal(502, b"gateway timeout", **{"content-type": "text/html"})) == "HTTP error 502"
+    assert str(refusal(502, b"gateway timeout", {"content-type": "text/html"})) == "HTTP error 502"
 
 
 def test_too_many_requests_carries_the_wait() -> None:
-    error = refusal(429, {"error": "slow down"}, **{"retry-after": "120"})
+    error = refusal(429, {"error": "slow down"}, {"retry-after": "120"})
     assert isinstance(error, RateLimited)
     assert (str(error), error.retry_after) == ("slow down", 120)
 

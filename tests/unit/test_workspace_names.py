@@ -20,9 +20,9 @@ def test_every_public_name_is_there() -> None:
 
 def test_another_name_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = pinui.workspace.Nothing  # pyright: ignore
+        _ = pinui.workspace.Nothing
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = pinui.workspace.history.Nothing  # pyright: ignore
+        _ = pinui.workspace.history.Nothing
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:

@@ -117,7 +117,7 @@ async def test_the_connection_is_tested_and_the_account_told(workspace: Workspac
     totals = await workspace.totals()
     assert totals is not None
     assert totals.pins == 1
-    assert totals.size > 0
+    assert totals.size
 
 
 async def test_a_draft_is_tested_without_being_saved(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from typing import BinaryIO, NoReturn, Protocol
 from urllib.parse import quote
 
@@ -61,7 +61,7 @@ class Multipart:
         framing = sum(len(head) + 2 for head, _ in self._parts)
         self.length = len(self._opening) + framing + self._total + len(self._closing)
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes]:
         """The body from its beginning. What goes wrong on this side of the network ends it; `failure` keeps it."""
         self.close()
         self.failure = None
