@@ -100,7 +100,7 @@ class Engine:
                     request.method,
                     request.url,
                     headers=_headers(request),
-                    content=None if body is None else _BodyStream(body, on_sent),
+                    stream=httpx.ByteStream(b"") if body is None else _BodyStream(body, on_sent),  # spares its defaults
                 )
                 response = await client.send(message, stream=True)
             ended(f" {response.status_code}")
@@ -130,6 +130,7 @@ class Engine:
 
 def _headers(request: Request) -> dict[str, str]:
     headers = {
+        "Host": _host(request.url),
         "User-Agent": f"pinui/{__version__}",
         "Accept": "*/*",
         # Asked for plainly: what is hashed and counted is what was stored, and no answer grows while it is unpacked.
@@ -142,6 +143,11 @@ def _headers(request: Request) -> dict[str, str]:
     if request.body is not None:
         headers["Content-Length"] = str(len(request.body) if isinstance(request.body, bytes) else request.body.length)
     return headers
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.netloc.lower().rpartition("@")[2].removesuffix(":443" if parts.scheme == "https" else ":80")
 
 
 class _BodyStream(httpx.AsyncByteStream):
