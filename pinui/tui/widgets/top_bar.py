@@ -40,9 +40,13 @@ class TopBar(Bar):
             else:
                 content = Content.assemble((f"{gap}{place.digit}", "$primary"), (f" {title}{gap}", "$second"))
             places.append((content, f"app.go('{place.id}')"))
-        head = Content.assemble((" pinui ", "bold $on-primary on $primary"), "  ", (dot, colour), " ")
-        room = self.size.width - head.cell_length - sum(content.cell_length for content, _ in places) - 3
         name = clean_line(self.profile)
+        sign = Content.assemble((dot, colour), " ")
+        head = Content.assemble((" pinui ", "bold $on-primary on $primary"), "  ", sign)
+        room = self.size.width - sum(content.cell_length for content, _ in places) - 3
+        if head.cell_length + cell_len(name) > room:
+            head = Content.assemble(" ", sign)  # the profile's name matters more
+        room -= head.cell_length
         name = fit(name, min(cell_len(name), max(1, room)))  # a long one gives way to the places
         left = Content.assemble(head, (name, "bold $strong"), "  ")
         room -= cell_len(name)

@@ -199,7 +199,7 @@ class ConnectionScreen(PlaceScreen):
         pane_title(self.query_one("#facts"), profile.name, "asking …")
         result = await self.pinui.test(None if profile.name == self.workspace.profile.name else profile)
         await self._reload()
-        if not result.ok and result.error is not None:
+        if result.error is not None and self.pinui.screen is not self:  # here, the pane says it
             self.pinui.tell_error(result.error)
 
     def action_add(self) -> None:

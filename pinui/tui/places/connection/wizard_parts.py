@@ -17,9 +17,9 @@ __all__ = ["OF_A_SERVICE", "ServiceList", "pages"]
 OF_A_SERVICE = ("token", "gateway", "key")
 """The fields whose text is meant for one service alone."""
 SERVICES = (
-    Choice("1", "Pinata", "the hosted service at pinata.cloud"),
-    Choice("2", "Another service", "one that speaks the same API, at an address you give"),
-    Choice("3", "Local node", "inside pinui, nothing to set up"),
+    Choice("1", "Pinata", "hosted, at pinata.cloud"),
+    Choice("2", "Another service", "the same API, at your address"),
+    Choice("3", "Local node", "inside pinui, no set-up"),
 )
 
 

@@ -96,7 +96,8 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         if transfer.total and transfer.done >= transfer.total:  # the last bytes are on their way, or being checked
             return size(transfer.total), "waiting for the service" if transfer.direction == "upload" else "finishing"
         rate = "" if transfer.rate is None else f"{size(transfer.rate)}/s"
-        return rate, "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
+        left = "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
+        return rate, left if len(left) <= room + 2 else left.removesuffix(" left")
     if transfer.state == "done":
         number = size(transfer.total if transfer.total is not None else transfer.done)
         if transfer.direction == "upload":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
+
 from pinui.figures import count, moment, short_cid
 from pinui.tui.commands import bindings
 from pinui.tui.display import wrapped
@@ -79,16 +81,16 @@ class Thread(ItemList):
             who = "received, filed here by you" if entry.recipient else "received"
             tone = "bold warning"
         mark = VERDICTS.get(entry.verification or "", ("", "", "", ""))[0]
-        head: Line = [
-            (who, "struck muted" if gone else tone),
-            (f"  {moment(entry.timestamp, self.clock())}", "muted"),
-            (f"  {short_cid(entry.cid)} {'revoked' if gone else mark}", "muted"),
-        ]
+        tone = "struck muted" if gone else tone
+        facts = f"{moment(entry.timestamp, self.clock())}  {short_cid(entry.cid)} {'revoked' if gone else mark}"
+        head: list[Line] = [[(who, tone), (f"  {facts}", "muted")]]
+        if cell_len(f"{who}  {facts}") > width:  # a long name or a narrow pane: two lines
+            head = [*([(line, tone)] for line in wrapped(who, width)), [(facts, "muted")]]
         lines: list[Line] = [[(line, "muted" if gone else "text")] for line in wrapped(text[:most], width)]
         if len(text) > most:
             more = f"… {count(len(text) - most)} more characters: Y, then j, copies all of it"
             lines += [[(line, "warning")] for line in wrapped(more, width)]
-        return [head, *lines]
+        return [*head, *lines]
 
     def item_top(self, index: int) -> int:
         """Where a message begins."""

@@ -10,7 +10,7 @@ from textual import on
 from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from pinui.figures import count, plural, size
 from pinui.tui.commands import bindings
@@ -54,7 +54,9 @@ class PinsScreen(PinActions, PlaceScreen):
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above the list and the detail."""
-        yield FilterLine(placeholder="filter: name, CID, recipient, text", id="filter")
+        with Horizontal(id="filter"):
+            yield Static("/")
+            yield FilterLine(placeholder="filter: name, CID, recipient, text")
         with Horizontal(classes="body"):
             yield PinList(self._fetch, self.pinui.clock)
             yield Detail()
@@ -108,7 +110,9 @@ class PinsScreen(PinActions, PlaceScreen):
                     ("3 ", "bold primary"),
                     ("uploads files,", "muted"),
                 ],
-                [("  4 ", "bold primary"), ("writes a message. Everything you store is listed here.", "muted")],
+                [("  4 ", "bold primary"), ("writes a message.", "muted")],
+                [],
+                [("  Everything you store is listed here.", "muted")],
             ]
         )
         pins.sort = query.sort
@@ -183,7 +187,7 @@ class PinsScreen(PinActions, PlaceScreen):
         self.asked = replace(self.asked, text="")
         self._reload_first()
 
-    @on(Input.Changed, "#filter")
+    @on(Input.Changed, "FilterLine")
     def _filter(self, event: Input.Changed) -> None:
         if event.value != self.asked.text:
             self.asked = replace(self.asked, text=event.value)
@@ -231,8 +235,6 @@ class PinsScreen(PinActions, PlaceScreen):
         following = order[(order.index(self.asked.sort) + 1) % len(order)]
         self.asked = replace(self.asked, sort=following)
         self._reload_first()
-        words = {"newest": "newest first", "oldest": "oldest first", "name": "by name", "size": "largest first"}
-        self.pinui.tell(f"Sorted {words[following]}.")
 
     def action_hide(self) -> None:
         """Hide the revoked ones, or show them again."""
