@@ -1,43 +1,21 @@
-"""The workbench: five places on one workspace. This module wires them; what they do is in screens/."""
+"""The app: five places wired to one workbench."""
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
+from typing import Any, ClassVar
 
-from textual import events
+from textual import on
 from textual.screen import Screen
 
-from pinui.figures import count, plural
 from pinui.tui.alt_digits import let_alt_digits_through
-from pinui.tui.busy import UnderWay
-from pinui.tui.commands import bindings
-from pinui.tui.crash import ReportsCrashes
-from pinui.tui.errors import sentence
 from pinui.tui.modes import MODES
-from pinui.tui.places.files.transfer_news import Ended
-from pinui.tui.places.place import PlaceScreen, Unsaved
-from pinui.tui.settings import remember
-from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, with_own_variables
-from pinui.tui.typed_ahead import TypedAhead
-from pinui.workspace.text import clean_line
-
-if TYPE_CHECKING:
-    from textual.filter import LineFilter
-
-    from pinui import Totals
-    from pinui.workspace import Profile, TestResult, Workspace
+from pinui.tui.workbench import AddressWanted, PinWanted, Place, ServiceWanted, Unsaved, Workbench
 
 __all__ = ["Pinui", "make_app", "run"]
-
-log = logging.getLogger("pinui.tui")
-LOOK = 1.5
-GROWN_OLD = 30.0
-"""Seconds between two looks at the history's file, and after which ages are written anew."""
 
 
 def _palette() -> Any:
@@ -46,10 +24,9 @@ def _palette() -> Any:
     return PinuiProvider
 
 
-class Pinui(ReportsCrashes[None], TypedAhead[None]):
-    """The app owns the workspace and the way things are told; screens own what is shown."""
+class Pinui(Workbench):
+    """The workbench with its screens."""
 
-    TITLE = "pinui"
     # All sheets at once: one that comes with its screen makes Textual parse all of them again, at the first visit.
     CSS_PATH = [
         "app.tcss",
@@ -63,285 +40,55 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
     ]
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = MODES
     DEFAULT_MODE = "pins"
-    BINDINGS = bindings("app")
     COMMANDS = {_palette}
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-small"), (100, "-medium"), (120, "-wide"), (150, "-large")]
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (28, "-tall")]
-    ENABLE_COMMAND_PALETTE = True
-
-    def __init__(
-        self,
-        *,
-        profile: str | None = None,
-        home: Path | None = None,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(monotonic)
-        self.clock = clock
-        self.workspace: Workspace
-        self._profile, self._home = profile, home
-        self._dirty = False
-        self.fresh: int | None = None
-        """The row that was stored last elsewhere: Pins has its cursor there on the next visit."""
-        self.under_way = UnderWay(self, self._show_standing)
-        self.tests: dict[str, list[TestResult]] = {}
-        self.tested_at: dict[str, float] = {}
-        self.totals: dict[str, Totals] = {}
-        self._ended = Ended()
-        self._tell_no_more: Callable[[], None] = lambda: None
-        self._written = 0
-        self._shown_at = 0.0
-        self._chosen_theme = ""
-
-    # -- life ---------------------------------------------------------------------------------------------------
-
-    async def on_load(self) -> None:
-        """Read the settings (one small file) before the first frame: it decides theme and welcome."""
-        for theme in (DARK_16, LIGHT_16) if self._has_16_colours else (DARK, LIGHT):
-            self.register_theme(theme)
-        from pinui.workspace import Workspace
-
-        self.workspace = await Workspace.open(profile=self._profile, home=self._home)
-        theme = self.workspace.profiles.setting("theme")
-        self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
-        self._chosen_theme = self.theme
-        self.theme_changed_signal.subscribe(self, self._remember_theme)
 
     def on_mount(self) -> None:
-        """After the first frame: the client, the node and the history, in the background."""
-        from pinui.workspace.notices import on_notice
-
-        self.workspace.subscribe(self._workspace_changed)
-        self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
+        """The first start begins with a word of welcome."""
         if not self.workspace.profiles.setting("welcomed"):
             from pinui.tui.dialogs.welcome import WelcomeScreen
 
             self.push_screen(WelcomeScreen())
-        self.call_after_refresh(self.connect)
-        self.set_interval(LOOK, self._look_for_others)
 
-    def home(self) -> Path | None:
-        """Where the workspace is, if not in the usual place."""
-        return self._home
+    async def action_download(self, address: str) -> None:
+        """Fill in the download in Files."""
+        from pinui.tui.places.files.screen import FilesScreen
 
-    async def on_unmount(self) -> None:
-        """Leave nothing behind: transfers, node and files are closed."""
-        self._tell_no_more()
-        if hasattr(self, "workspace"):
-            await self.workspace.aclose()
+        await self.action_go("files")
+        if isinstance(self.screen, FilesScreen):  # not while the app is leaving
+            self.screen.prepare_download(address)
 
-    async def on_event(self, event: events.Event) -> None:
-        """Our fields clean what they draw; the line of Textual's palette draws what it is given."""
-        if (
-            isinstance(event, events.Paste)
-            and self.screen_stack
-            and type(self.focused).__module__.startswith("textual.")
-        ):
-            event.text = clean_line(event.text)
-        await super().on_event(event)
+    async def action_receive(self, address: str) -> None:
+        """Read content as a message, in Messages."""
+        from pinui.tui.places.messages.screen import MessagesScreen
 
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """With `NO_COLOR`, none of Textual's greys."""
-        if not self.no_color:
-            return super().get_line_filters()
-        from textual.color import Color
+        await self.action_go("messages")
+        if isinstance(self.screen, MessagesScreen):
+            self.screen.receive(address)
 
-        from pinui.tui.no_color import WithoutColours
-
-        return [WithoutColours(Color.parse(self.theme_variables["background"]))]
-
-    @property
-    def _has_16_colours(self) -> bool:
-        return self.console.color_system in ("standard", "windows")
-
-    def get_css_variables(self) -> dict[str, str]:
-        """Our own variables, for every theme."""
-        theme = self.current_theme
-        self.set_class(self._has_16_colours or theme.ansi, "-few-colours", update=False)
-        self.theme_variables = with_own_variables(theme, super().get_css_variables())
-        return self.theme_variables
-
-    def _remember_theme(self, _theme: object) -> None:
-        if self.theme != self._chosen_theme:  # the signal tells of the first one, too, which nobody has chosen
-            self._chosen_theme = self.theme
-            remember(self, "theme", self.theme)
-
-    # -- the workspace ------------------------------------------------------------------------------------------
-
-    def connect(self) -> None:
-        """Make the client. The local node is asked once, so that its dot tells the truth; a service is not polled."""
-
-        async def opened() -> None:
-            try:
-                await self.workspace.connect()
-                if self.workspace.profile.preset == "local":
-                    await self.test()
-            except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
-                self.tell_error(error)
-
-        self.run_worker(opened, group="app.connect", exclusive=True, exit_on_error=False)
-
-    async def test(self, other: Profile | None = None) -> TestResult:
-        """Ask the service in use, or another one, whether the token works; remember how long it took."""
-        name = (other or self.workspace.profile).name
-        if other is None:
-            result = await self.workspace.test()
-        else:
-            result = await self.workspace.test(other, (await self.workspace.credentials.read(name)).secret)
-        self.remember_test(name, result)
-        if result.ok and other is None:
-            await self.count_pins()
-        self._workspace_changed()
-        return result
-
-    def remember_test(self, name: str, result: TestResult) -> None:
-        """For Connection and the bar."""
-        self.tests.setdefault(name, []).append(result)
-        self.tested_at[name] = self.clock()
-
-    async def count_pins(self) -> None:
-        """Ask the service in use what the account holds."""
-        name, totals = self.workspace.profile.name, await self.workspace.totals()
-        if totals is not None:
-            self.totals[name] = totals
-
-    async def switch(self, name: str) -> None:
-        """Use another profile; what is under way goes on where it was begun."""
-        await self.workspace.switch(name)
-        self._workspace_changed()
-        self.connect()
-        elsewhere = [one for one in self.workspace.transfers.all if not one.has_ended and one.profile != name]
-        if elsewhere:
-            go_on = "goes on" if len(elsewhere) == 1 else "go on"
-            self.tell(f"Now using {name}. {plural(len(elsewhere), 'transfer')} {go_on} at {elsewhere[-1].profile}.")
-        else:
-            self.tell(f"Now using {name}.")
-
-    async def use(self, name: str) -> bool:
-        """Switch; a profile that is gone or settings that can't be read are told, and everything stays as it was."""
-        try:
-            await self.switch(name)
-        except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
-            self.tell_error(error)
-            return False
-        return True
-
-    def _show_standing(self) -> None:
-        for screen in self._places():
-            screen.show_status()
-
-    def _places(self) -> list[PlaceScreen]:
-        return [screen for screen in self.screen_stack if isinstance(screen, PlaceScreen) and screen.is_mounted]
-
-    def standing(self) -> tuple[str, str, str]:
-        """For the top bar: the profile, how its last call went, one fact."""
-        profile, status = self.workspace.profile, self.workspace.status
-        if words := self.under_way.words:
-            return profile.name, "waiting", words
-        if left := self.workspace.pause_left:
-            return profile.name, "waiting", f"waiting for the service · {left} s"
-        if profile.preset == "local":
-            return profile.name, status.state, "node on 127.0.0.1"
-        tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
-        facts = [urlsplit(profile.api_url or "").hostname or ""]
-        if tests and tests[-1].ok:
-            facts = [f"{tests[-1].milliseconds:.0f} ms"]
-        if totals:
-            facts.append(f"{count(totals.pins)} pins")
-        return profile.name, status.state, " · ".join(facts)
-
-    def _workspace_changed(self) -> None:
-        # Many changes come at once (a transfer's progress): the screen hears of them ten times a second at most.
-        if not self._dirty and self.is_running:
-            self._dirty = True
-            self.set_timer(0.1, self._show_changes)
-
-    def _look_for_others(self) -> None:
-        """Another pinui, or a verb in a shell, may have written to the history; and times grow old."""
-        try:
-            written = self.workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading
-        except OSError:
-            return
-        now = self.clock()
-        if written != self._written or now - self._shown_at > GROWN_OLD:
-            self._written, self._shown_at = written, now
-            self._workspace_changed()
-
-    def _show_changes(self) -> None:
-        self._dirty = False
-        if self.workspace.pause_left:
-            self.set_timer(1.0, self._workspace_changed)  # the countdown in the bar
-        for screen in self._places():
-            screen.show_status()
-            screen.workspace_changed()
-        self._tell_ended()
-
-    def _tell_ended(self) -> None:
-        news = self._ended.news(self.workspace.transfers.all)
-        if self._ended.wrong is not None:
-            self.tell_error(self._ended.wrong)
-        elif news is not None and self.current_mode != "files":
-            self.tell(news)
-            self.bell()
-
-    # -- telling ------------------------------------------------------------------------------------------------
-
-    def on_notify(self) -> None:
-        """One toast at a time: the newest replaces the one before, so that they never hide what is worked on."""
-        self.clear_notifications()
-
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """A toast."""
-        self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
-
-    def tell_not_alone(self, key: str, does_not: str) -> None:
-        """A toast for a key that arrived with others, all at once, as stray text does."""
-        self.tell(f"{key} came with other keys at once and {does_not}. Press it by itself.", warning=True)
-
-    def tell_error(self, error: BaseException) -> None:
-        """A toast for something that went wrong; the log of `--debug` tells where it came from."""
-        log.debug("%s", type(error).__name__, exc_info=error)
-        self.notify(sentence(error), severity="error", timeout=self.NOTIFICATION_TIMEOUT * 1.6, markup=False)
-
-    # -- pasting ------------------------------------------------------------------------------------------------
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Text that no field took."""
-        if not event.text.strip() or self.open_pasted(event.text):
-            return
-        if isinstance(self.screen, PlaceScreen):
-            self.tell(
-                "A CID, or a URL with /ipfs/ in it, can be pasted here. Other text goes into a field.", warning=True
-            )
-        else:
-            self.tell("No text can be pasted here.", warning=True)
-
-    def open_pasted(self, text: str) -> bool:
-        """Open what a pasted address names; False if it is no address, or if nothing can be opened now."""
-        from pinui.sdk.address import Address
-        from pinui.sdk.errors import InvalidCID
-        from pinui.tui.places.record_actions import open_pasted
+    @on(AddressWanted)
+    def _open_address(self, wanted: AddressWanted) -> None:
+        from pinui.tui.places.content import open_address
+        from pinui.tui.places.place import PlaceScreen
 
         screen = self.screen
-        try:
-            address = str(Address.parse(text))
-        except InvalidCID:
-            return False
         if isinstance(screen, PlaceScreen):
-            screen.ask_on(lambda: open_pasted(screen, address), "pasted")
-        return isinstance(screen, PlaceScreen)
+            screen.ask_on(lambda: open_address(screen, wanted.address), "pasted")
 
-    # -- copying ------------------------------------------------------------------------------------------------
+    @on(PinWanted)
+    async def _show_pin(self, wanted: PinWanted) -> None:
+        from pinui.tui.places.pins.screen import PinsScreen
 
-    def copy(self, text: str, what: str) -> None:
-        """Copy to the clipboard and say so."""
-        from pinui.tui.clipboard import copied
+        await self.action_go("pins")
+        if isinstance(self.screen, PinsScreen):
+            self.screen.ask_on(partial(self.screen.show_entry, wanted.entry), "show")
 
-        self.copy_to_clipboard(text)
-        self.run_worker(copied(self, text, what), group="app.copy", exclusive=True, exit_on_error=False)
+    @on(ServiceWanted)
+    async def _set_up_service(self) -> None:
+        from pinui.tui.places.connection.screen import ConnectionScreen
 
-    # -- actions ------------------------------------------------------------------------------------------------
+        await self.action_go("connection")
+        if isinstance(self.screen, ConnectionScreen):
+            self.screen.action_add()
 
     async def action_go(self, place: str) -> None:
         """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
@@ -378,7 +125,7 @@ class Pinui(ReportsCrashes[None], TypedAhead[None]):
 
     def _unsaved(self) -> list[Unsaved]:
         screens = [screen for stack in self._screen_stacks.values() for screen in stack]
-        places = [screen for screen in screens if isinstance(screen, PlaceScreen) and screen.is_mounted]
+        places = [screen for screen in screens if isinstance(screen, Place) and screen.is_mounted]
         return [place.unsaved for place in places if place.unsaved]
 
     def search_themes(self) -> None:

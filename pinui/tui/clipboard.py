@@ -6,12 +6,8 @@ import asyncio
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pinui.tui.app import Pinui
-
-__all__ = ["copied"]
+__all__ = ["copied_by_system"]
 
 PATIENCE = 3.0
 """Seconds that a program of the system may take to copy."""
@@ -31,8 +27,8 @@ def _program() -> list[str] | None:
     return next((command for command in candidates if shutil.which(command[0])), None)
 
 
-async def copied(app: Pinui, text: str, what: str) -> None:
-    """Copy natively too, and say what happened. The terminal never tells whether it obeyed."""
+async def copied_by_system(text: str) -> bool:
+    """Copy with the system's own program; False where there is none that did. The terminal never tells."""
     command = _program()
     process = None
     if command is not None:
@@ -52,4 +48,4 @@ async def copied(app: Pinui, text: str, what: str) -> None:
             if process is not None and process.returncode is None:  # it hangs, or the next copy took its place
                 process.kill()
                 await process.wait()
-    app.tell(f"{what} is in the clipboard." if command else f"{what} was given to the terminal's clipboard.")
+    return command is not None

@@ -13,16 +13,15 @@ from textual.content import Content
 from textual.markup import escape
 
 from pinui.figures import short_cid
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, key_name
 from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
+from pinui.tui.workbench import PinWanted, Workbench
 from pinui.workspace import Query
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
-    from pinui.tui.app import Pinui
     from pinui.tui.command import Command, Group
     from pinui.workspace import Entry
 
@@ -49,9 +48,11 @@ class PinuiProvider(Provider):
     """Names that may come from anywhere: they are cleaned, and they are no markup."""
 
     @property
-    def pinui(self) -> Pinui:
+    def bench(self) -> Workbench:
         """The app, by its own type."""
-        return app_of(self.screen)
+        if not isinstance(self.app, Workbench):
+            raise TypeError("the palette belongs to the workbench")
+        return self.app
 
     async def startup(self) -> None:
         """Read what there is once, as the palette opens: not at every letter that is typed."""
@@ -75,7 +76,7 @@ class PinuiProvider(Provider):
 
     def _actions(self) -> Iterable[Known]:
         """What the registry knows, with the names and sentences of the footer and the README; this place first."""
-        here = self.pinui.current_mode
+        here = self.bench.current_mode
         for group in sorted(GROUPS.values(), key=lambda group: (group.place != here, group.place is not None)):
             for command in group.commands:
                 if command.palette:
@@ -86,10 +87,10 @@ class PinuiProvider(Provider):
 
     async def _run(self, group: Group, command: Command) -> None:
         """Do what a key would do, in the place and pane where that key works."""
-        app = self.pinui
+        app = self.bench
         arriving = group.place not in (None, app.current_mode)
         if group.place is not None:
-            await app.action_go(group.place)
+            await app.run_action(f"app.go('{group.place}')")
         if group.pane is not None:
             focus_now(app.screen.query_one(group.pane))
         if await self._done(command):
@@ -97,25 +98,25 @@ class PinuiProvider(Provider):
         app.run_worker(self._tried(command, ARRIVING if arriving else 0), group="app.command", exclusive=True)
 
     async def _done(self, command: Command) -> bool:
-        app = self.pinui
+        app = self.bench
         action = command.from_palette or command.action
         return await app.run_action(action, default_namespace=app.screen.focused or app.screen)
 
     async def _tried(self, command: Command, patience: float) -> None:
         """A place that was just entered may not have read yet what the command is about."""
-        screen, end = self.pinui.screen, time.monotonic() + patience
-        while time.monotonic() < end and self.pinui.screen is screen:
+        screen, end = self.bench.screen, time.monotonic() + patience
+        while time.monotonic() < end and self.bench.screen is screen:
             await asyncio.sleep(0.05)
             if await self._done(command):
                 return
-        self.pinui.tell(f"Nothing to do here for “{command.label}”.", warning=True)
+        self.bench.tell(f"Nothing to do here for “{command.label}”.", warning=True)
 
     async def _profiles(self) -> Iterable[Known]:
-        workspace = self.pinui.workspace
+        workspace = self.bench.workspace
         try:
             profiles = await asyncio.to_thread(workspace.profiles.list)
         except Exception as error:  # noqa: BLE001  the settings can't be read: the rest of the palette can
-            self.pinui.tell_error(error)
+            self.bench.tell_error(error)
             return []
         return [
             Known(
@@ -128,15 +129,15 @@ class PinuiProvider(Provider):
         ]
 
     async def _use(self, name: str) -> None:
-        await self.pinui.use(name)
+        await self.bench.use(name)
 
     async def _pins(self) -> Iterable[Known]:
-        workspace = self.pinui.workspace
+        workspace = self.bench.workspace
         query = Query(direction="sent", profile=workspace.profile.name)
         try:
             entries = await workspace.history.page(query, limit=RECENT)
         except Exception as error:  # noqa: BLE001  nor does a history that can't be read take the commands away
-            self.pinui.tell_error(error)
+            self.bench.tell_error(error)
             return []
         return [
             Known(
@@ -149,11 +150,7 @@ class PinuiProvider(Provider):
         ]
 
     async def _show(self, entry: Entry) -> None:
-        from pinui.tui.places.pins.screen import PinsScreen
-
-        await self.pinui.action_go("pins")
-        if isinstance(self.pinui.screen, PinsScreen):
-            self.pinui.screen.ask_on(partial(self.pinui.screen.show_entry, entry), "show")
+        self.bench.post_message(PinWanted(entry))
 
 
 class ThemesProvider(Provider):

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from pinui.tui.app import Pinui
 from pinui.tui.places.messages.screen import MessagesScreen
 from pinui.tui.places.pins import pin_actions
-from pinui.tui.places.pins.preview import Shown, show_words
+from pinui.tui.preview import Shown, show_words
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile

@@ -16,14 +16,14 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from pinui import Peek
-from pinui.tui.places.pins.preview import show_bytes, show_words
+from pinui.tui.preview import show_bytes, show_words
 
 MOST_MEMORY = 64 * 1024  # kB
 MEASURE = """
 import sys
 from pathlib import Path
 from pinui import Peek
-from pinui.tui.places.pins.preview import show_bytes
+from pinui.tui.preview import show_bytes
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
-from pinui.tui.places.files.transfer_news import LONG, Ended
+from pinui.tui.transfer_news import LONG, Ended
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
 from tests.tui.pilots import confirm, settled, shows, told, until, workbench

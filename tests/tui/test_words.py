@@ -20,7 +20,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.places.connection.connection_words import token_words
 from pinui.tui.places.connection.wizard_words import advice, own_words, token_verdict
 from pinui.tui.places.json.json_tree import first_folds
-from pinui.tui.places.pins.preview import show_bytes
+from pinui.tui.preview import show_bytes
 from pinui.workspace import Credential
 from pinui.workspace.credentials import expiry
 from tests.tui import scene
@@ -121,12 +121,12 @@ async def test_a_copy_goes_to_the_system_too(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("DISPLAY", ":7")
     async with workbench() as (app, pilot):
-        app.copy("a CID", "The CID")
-        await told(pilot, "The CID is in the clipboard.")
+        app.copy("a CID", "CID")
+        await told(pilot, "CID copied.")
         assert (tmp_path / "copied").read_text() == "a CID"
         program.write_text("#!/bin/sh\nexit 1\n")
-        app.copy("a CID", "The CID")
-        await told(pilot, "The CID was given to the terminal's clipboard.")
+        app.copy("a CID", "CID")
+        await told(pilot, "CID sent to the terminal's clipboard.")
 
 
 async def test_a_program_that_hangs_over_a_copy_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,8 +137,8 @@ async def test_a_program_that_hangs_over_a_copy_is_ended(tmp_path: Path, monkeyp
     monkeypatch.setenv("DISPLAY", ":7")
     monkeypatch.setattr("pinui.tui.clipboard.PATIENCE", 0.5)
     async with workbench() as (app, pilot):
-        app.copy("a CID", "The CID")
-        await told(pilot, "The CID was given to the terminal's clipboard.")
+        app.copy("a CID", "CID")
+        await told(pilot, "CID sent to the terminal's clipboard.")
         with pytest.raises(ProcessLookupError):
             os.kill(int((tmp_path / "pid").read_text()), 0)
 

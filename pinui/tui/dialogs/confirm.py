@@ -18,16 +18,15 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from pinui.figures import plural, size
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
 from pinui.tui.focus import focus_now
 from pinui.tui.pace import QUIET, Press
-from pinui.tui.places.place import Unsaved
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
+from pinui.tui.workbench import Unsaved
 from pinui.workspace import Entry
 
 __all__ = [
@@ -117,7 +116,7 @@ class Confirm(Dialog[bool]):
         self.call_after_refresh(self._is_shown)
 
     def _is_shown(self) -> None:
-        self._shown_at = app_of(self).pace.now()
+        self._shown_at = self.app.pace.now()
         self._show_wait()
 
     def _show_wait(self) -> None:
@@ -127,7 +126,7 @@ class Confirm(Dialog[bool]):
 
     def is_ready(self) -> bool:
         """Whether an answer would count now."""
-        pace = app_of(self).pace
+        pace = self.app.pace
         return self._is_quiet(pace.now(), pace.last.at)
 
     def is_answer(self, press: Press) -> bool:
@@ -150,7 +149,7 @@ class Confirm(Dialog[bool]):
     @on(YesButton.Wanted)
     def agree(self) -> None:
         """The keyboard says yes."""
-        app = app_of(self)
+        app = self.app
         if self.is_answer(app.press):
             app.if_by_itself(self._yes, lambda: None, most=1)
 
@@ -238,7 +237,7 @@ class ConfirmNumber(Confirm):
 
     def takes(self, character: str) -> bool:
         """Digits count from a quiet moment on, one by one. Any other character starts the wait again."""
-        press = app_of(self).press
+        press = self.app.press
         quiet = self.is_answer(press) or (self._open and press.piece.keys == 1)
         self._open = quiet and character in "0123456789"
         if not self._open:
@@ -251,7 +250,7 @@ class ConfirmNumber(Confirm):
             self._yes()
         elif self.field.value:
             self.field.value = ""
-            app_of(self).tell(f"That is not {self.number}: nothing is done.", warning=True)
+            self.app.tell(f"That is not {self.number}: nothing is done.", warning=True)
 
     @property
     def ready_words(self) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TypeVar, cast
 
-from textual import events
+from textual import events, getters
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from pinui.tui.commands import bindings
 from pinui.tui.keeps_focus import KeepsFocus
+from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line
 
 __all__ = ["Dialog", "DialogButton", "button", "say"]
@@ -23,6 +24,8 @@ class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
 
     `ModalScreen` stays the first base: Textual takes the style sheet, with the dimmed app behind, from that one alone.
     """
+
+    app = getters.app(Workbench)
 
     BINDINGS = bindings("dialog")
 

@@ -8,7 +8,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import Screen
 
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import GROUPS, bindings, key_name
 from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.display import wrapped
@@ -128,5 +127,5 @@ class HelpScreen(Dialog[None]):
                 names = ""
             for number, line in enumerate(wrapped(what, width - column)):
                 lines.append([((names if number == 0 else "").ljust(column), "bold primary"), (line, "second")])
-        view.styles.height = min(len(lines), max(5, app_of(self).size.height - 6))
+        view.styles.height = min(len(lines), max(5, self.app.size.height - 6))
         view.show_lines(lines, keep=True)

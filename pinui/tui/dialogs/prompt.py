@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from pinui.tui.app_of import app_of
 from pinui.tui.busy import READABLE
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import Dialog, say
@@ -96,13 +95,13 @@ class CheckedPrompt(Dialog[Answer]):
         if not text and not self.TAKES_EMPTY:
             self.dismiss(None)
             return
-        app_of(self).release_keys(self._hold)  # of a check that this one replaces
+        self.app.release_keys(self._hold)  # of a check that this one replaces
         self._hold = object()
-        app_of(self).hold_keys(self._hold)
+        self.app.hold_keys(self._hold)
         self.run_worker(self._check(text, self._hold), group="prompt.check", exclusive=True, exit_on_error=False)
 
     async def _check(self, text: str, hold: object) -> None:
-        app, box = app_of(self), self.query_one(".dialog")
+        app, box = self.app, self.query_one(".dialog")
         slow = self.set_timer(READABLE, lambda: pane_title(box, self.texts[0], "one moment …"))
         try:
             answer = await self.accept(text)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from textual import getters
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
-from pinui.tui.settings import remember
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
+from pinui.tui.workbench import ServiceWanted, Workbench
 
 __all__ = ["WelcomeScreen"]
 
@@ -31,6 +31,8 @@ TEXT = Content.from_markup(
 class WelcomeScreen(Screen[None]):
     """Shown once."""
 
+    app = getters.app(Workbench)
+
     AUTO_FOCUS = None
     BINDINGS = bindings("welcome")
 
@@ -46,22 +48,17 @@ class WelcomeScreen(Screen[None]):
     def on_mount(self) -> None:
         """Fill the bar."""
         bar = self.query_one(TopBar)
-        bar.profile, bar.state, bar.fact = app_of(self).standing()
+        bar.profile, bar.state, bar.fact = self.app.standing()
 
     def leave(self) -> None:
         """Remember that the welcome was given, and give way to Pins."""
-        remember(app_of(self), "welcomed", True)
+        self.app.remember("welcomed", True)
         self.dismiss()
 
     def action_begin(self) -> None:
         """Begin on the local node."""
         self.leave()
 
-    async def action_service(self) -> None:
+    def action_service(self) -> None:
         """Begin with the wizard."""
-        from pinui.tui.places.connection.screen import ConnectionScreen
-
-        app = app_of(self)
-        await app.action_go("connection")
-        if isinstance(app.screen, ConnectionScreen):  # not where one leaves already
-            app.screen.action_add()
+        self.app.post_message(ServiceWanted())

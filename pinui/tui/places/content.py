@@ -8,16 +8,17 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from pinui import Peek
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.errors import sentence
-from pinui.tui.places.pins.preview import Shown, folder_lines, peek, show_bytes, show_words
+from pinui.tui.places.place import PlaceScreen
+from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_words
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import LineView
 
-__all__ = ["ContentScreen"]
+__all__ = ["ContentScreen", "open_address"]
 
 AROUND = 8
 """Lines that the border, the footer and some air take."""
@@ -55,7 +56,7 @@ class ContentScreen(Dialog[str]):
 
     async def _fetch(self) -> None:
         try:
-            self._content = await peek(app_of(self).workspace, self.address)
+            self._content = await peek(self.app.workspace, self.address)
         except Exception as error:  # noqa: BLE001  whatever it is, it is shown in the place of the content
             self._content = sentence(error)
         self._fill()
@@ -64,8 +65,8 @@ class ContentScreen(Dialog[str]):
         self.run_worker(self._draw, group="draw", exclusive=True, exit_on_error=False)
 
     async def _draw(self) -> None:
-        view, colours = self.query_one("#content", LineView), not app_of(self).no_color
-        room = view.content_width, max(5, app_of(self).size.height - AROUND)
+        view, colours = self.query_one("#content", LineView), not self.app.no_color
+        room = view.content_width, max(5, self.app.size.height - AROUND)
         content = self._content
         if isinstance(content, str):
             shown = show_words(content, *room)
@@ -78,3 +79,19 @@ class ContentScreen(Dialog[str]):
         view.show_lines(lines, widest=shown.widest)
         if not isinstance(content, str):
             pane_title(self.query_one(".dialog"), f"View · {shown.what}", self.address)
+
+
+async def open_address(screen: PlaceScreen, address: str) -> None:
+    """Ask what to do with content that somebody pasted the address of."""
+    choices = [
+        Choice("v", "view", "show how it begins"),
+        Choice("d", "download", "save it to a file, in Files"),
+        Choice("r", "receive", "read it as a message, in Messages"),
+    ]
+    chosen = await screen.ask(Menu("Open", choices, address), more=True)
+    if chosen == "v":
+        chosen = await screen.ask(ContentScreen(address), more=True)
+    if chosen == "d":
+        await screen.app.run_action(f"app.download({address!r})")
+    elif chosen == "r":
+        await screen.app.run_action(f"app.receive({address!r})")

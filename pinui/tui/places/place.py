@@ -5,29 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from textual import events
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker
 
 from pinui.figures import plural
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.focus import focus_now
 from pinui.tui.keeps_focus import KeepsFocus
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
+from pinui.tui.workbench import Unsaved, Workbench
 
 if TYPE_CHECKING:
-    from pinui.tui.app import Pinui
     from pinui.workspace import Workspace
 
-__all__ = ["PlaceScreen", "Unsaved"]
+__all__ = ["PlaceScreen"]
 
 Result = TypeVar("Result")
 _HELD: ContextVar[object] = ContextVar("held", default=None)
@@ -36,16 +34,10 @@ AGES = 30.0
 """Seconds after which ages are written anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
-    """Something written that is nowhere else: the fact as half a sentence, and what leaving would do to it."""
-
-    fact: str
-    consequence: str
-
-
 class PlaceScreen(KeepsFocus[None]):
     """One place: a top bar, a body of panes, a line of keys."""
+
+    app = getters.app(Workbench)
 
     PLACE: ClassVar[str]
     AUTO_FOCUS = None
@@ -64,14 +56,9 @@ class PlaceScreen(KeepsFocus[None]):
         self._seen: object = None
 
     @property
-    def pinui(self) -> Pinui:
-        """The app, by its own type."""
-        return app_of(self)
-
-    @property
     def workspace(self) -> Workspace:
         """What this machine remembers, and the client."""
-        return self.pinui.workspace
+        return self.app.workspace
 
     def compose(self) -> ComposeResult:
         """Bars around the body."""
@@ -96,7 +83,7 @@ class PlaceScreen(KeepsFocus[None]):
     def show_status(self) -> None:
         """Bring the top bar up to date."""
         bar = self.query_one(TopBar)
-        bar.profile, bar.state, bar.fact = self.pinui.standing()
+        bar.profile, bar.state, bar.fact = self.app.standing()
 
     @property
     def unsaved(self) -> Unsaved | None:
@@ -124,7 +111,7 @@ class PlaceScreen(KeepsFocus[None]):
             written = workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading
         except OSError:
             written = 0
-        return states, workspace.service, workspace.status, written, self.pinui.clock() // AGES
+        return states, workspace.service, workspace.status, written, self.app.clock() // AGES
 
     def show_pane(self, pane: str) -> None:
         """Focus a pane; in a small terminal, bring its column to the front."""
@@ -135,7 +122,7 @@ class PlaceScreen(KeepsFocus[None]):
         second = pane in self.SECOND
         if self.has_class("-second") != second:
             self.set_class(second, "-second")
-            self.pinui.stylesheet.update(self)  # at once: what is hidden cannot take the focus
+            self.app.stylesheet.update(self)  # at once: what is hidden cannot take the focus
 
     def current_pane(self) -> str:
         """The pane that has the focus, or holds the field that has it."""
@@ -184,7 +171,7 @@ class PlaceScreen(KeepsFocus[None]):
             except asyncio.CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001  the one place where what went wrong becomes words
-                self.pinui.tell_error(error)
+                self.app.tell_error(error)
             finally:
                 if busy is not None:
                     busy.remove_class("-busy")
@@ -195,7 +182,7 @@ class PlaceScreen(KeepsFocus[None]):
 
     def ask_on(self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True) -> None:
         """Run `work` that asks something, or moves the focus: keys typed meanwhile are meant for what it shows."""
-        app, reason = self.pinui, object()
+        app, reason = self.app, object()
         if exclusive and group in self._holds:
             app.release_keys(self._holds[group])  # that work is cancelled, perhaps before it began
         self._holds[group] = reason
@@ -212,7 +199,7 @@ class PlaceScreen(KeepsFocus[None]):
 
     async def ask(self, screen: Screen[Result], *, more: bool = False) -> Result | None:
         """Show a dialog and wait for its answer. `more`: what follows is shown at once, and keys wait for that, too."""
-        app, reason = self.pinui, _HELD.get()
+        app, reason = self.app, _HELD.get()
         answer: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
 
         def answered(result: Result | None) -> None:

@@ -16,10 +16,9 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 
 if TYPE_CHECKING:
-    from pinui.tui.app import Pinui
     from pinui.workspace.service import Service
 
-__all__ = ["browse", "copy_menu", "download", "open_pasted", "revoke"]
+__all__ = ["browse", "copy_menu", "revoke"]
 
 
 async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = None) -> None:
@@ -42,50 +41,19 @@ async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = Non
     if chosen is None:
         return
     texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": name}
-    names = {"y": "The CID", "u": "The URI", "g": "The gateway URL", "n": "The name", "j": "The JSON"}
+    names = {"y": "CID", "u": "URI", "g": "Gateway URL", "n": "Name", "j": "JSON"}
     if chosen == "j":
         record = await screen.workspace.history.record(entry.id)
         data = None if record is None else record.data
         texts["j"] = await asyncio.to_thread(pretty, data)
-    screen.pinui.copy(texts[chosen], names[chosen])
+    screen.app.copy(texts[chosen], names[chosen])
 
 
 async def browse(screen: PlaceScreen, address: str) -> None:
     """Open the gateway's page in the browser, or say where it is."""
     link = await screen.workspace.link(address)
     opened = await open_page(link)
-    screen.pinui.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
-
-
-async def download(app: Pinui, address: str) -> None:
-    """Fill in the download in Files."""
-    from pinui.tui.places.files.screen import FilesScreen
-
-    await app.action_go("files")
-    if isinstance(app.screen, FilesScreen):
-        app.screen.prepare_download(address)
-
-
-async def open_pasted(screen: PlaceScreen, address: str) -> None:
-    """Ask what to do with content that somebody pasted the address of."""
-    choices = [
-        Choice("v", "view", "show how it begins"),
-        Choice("d", "download", "save it to a file, in Files"),
-        Choice("r", "receive", "read it as a message, in Messages"),
-    ]
-    chosen = await screen.ask(Menu("Open", choices, address), more=True)
-    if chosen == "v":
-        from pinui.tui.places.content import ContentScreen
-
-        chosen = await screen.ask(ContentScreen(address), more=True)
-    if chosen == "d":
-        await download(screen.pinui, address)
-    elif chosen == "r":
-        from pinui.tui.places.messages.screen import MessagesScreen
-
-        await screen.pinui.action_go("messages")
-        if isinstance(screen.pinui.screen, MessagesScreen):
-            screen.pinui.screen.receive(address)
+    screen.app.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
 
 
 async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
@@ -100,15 +68,15 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
 
     pinned = [entry for entry in entries if entry.revoked_at is None]
     if not pinned:
-        screen.pinui.tell("Nothing to revoke here: it is revoked already.", warning=True)
+        screen.app.tell("Nothing to revoke here: it is revoked already.", warning=True)
         return {}
     profile = service.profile.name
     if any(entry.profile != profile for entry in pinned):
-        screen.pinui.tell(f"Nothing was revoked: another profile, {profile}, came into use just now.", warning=True)
+        screen.app.tell(f"Nothing was revoked: another profile, {profile}, came into use just now.", warning=True)
         return {}
     once = {entry.cid: entry for entry in pinned}
     sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
-    if screen.pinui.screen is not screen:
+    if screen.app.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
     pins = list(once.values())
     if not await screen.ask(revoke_question(pins, [title_of(entry) for entry in pins], max(0, sharing))):
@@ -124,9 +92,9 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
             if len(entries) > 1
             else ""
         )
-        screen.pinui.tell_error(WorkspaceError(f"{told} Not revoked: {first}{more}".lstrip()))
+        screen.app.tell_error(WorkspaceError(f"{told} Not revoked: {first}{more}".lstrip()))
     else:
-        screen.pinui.tell(told)
+        screen.app.tell(told)
     return failed
 
 
@@ -136,7 +104,7 @@ async def _revoke_each(service: Service, screen: PlaceScreen, once: dict[str, En
     already, left = 0, len(once)
     screen.revoking += left
     try:
-        with screen.pinui.under_way("revoking …") as say:
+        with screen.app.under_way("revoking …") as say:
             for number, (cid, entry) in enumerate(once.items(), 1):
                 say(f"revoking {number} of {len(once)} …" if len(once) > 1 else "revoking …")
                 try:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from textual import events
+from textual import events, getters
 from textual.content import Content
 from textual.widget import Widget
 
-from pinui.tui.app_of import app_of
+from pinui.tui.workbench import Workbench
 
 __all__ = ["Bar"]
 
 
 class Bar(Widget):
     """Remembers which cells do what. (Textual's own links are underlined and coloured as links.)"""
+
+    app = getters.app(Workbench)
 
     ALLOW_SELECT = False
 
@@ -34,5 +36,5 @@ class Bar(Widget):
         """Do what stands there."""
         for start, end, action in self._hot:
             if start <= event.x < end:
-                await app_of(self).run_action(action, default_namespace=self.screen)
+                await self.app.run_action(action, default_namespace=self.screen)
                 return

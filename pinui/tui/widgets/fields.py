@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.style import Style, StyleType
 from rich.text import Text
-from textual import events
+from textual import events, getters
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -17,10 +17,10 @@ from textual.widgets.input import Selection
 
 from pinui.figures import plural
 from pinui.tui.alt_digits import is_for_the_app
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import graphemes, joined
 from pinui.tui.focus import focus_now
+from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line
 
 __all__ = ["JOINERS", "Field", "FieldPane", "pane_title"]
@@ -58,6 +58,8 @@ class Field(Input):
     characters. Each character of the value is drawn as one, so cursor and selection are where they seem to be; where
     several are one emoji, they stay together.
     """
+
+    app = getters.app(Workbench)
 
     KEEPS_LINES: ClassVar[bool] = False
     """Whether line breaks may be part of the value; elsewhere the first line of what is pasted counts."""
@@ -141,13 +143,13 @@ class Field(Input):
 
     async def action_submit(self) -> None:
         """Enter counts if it was pressed by itself: one in the middle of text is a line break of that text."""
-        app_of(self).if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line)
+        self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line)
 
     def break_line(self) -> None:
         """A line break arrived with other text."""
         if self.KEEPS_LINES:
             self.replace("\n", *self.selection)
-        app_of(self).tell_not_alone("Enter", "does nothing")
+        self.app.tell_not_alone("Enter", "does nothing")
 
     def _on_paste(self, event: events.Paste) -> None:
         self.take(event.text)
@@ -156,7 +158,7 @@ class Field(Input):
 
     def action_paste(self) -> None:
         """Paste what was copied here."""
-        self.take(app_of(self).clipboard)
+        self.take(self.app.clipboard)
 
     def take(self, text: str) -> None:
         """Put what is pasted in the place of the selection."""
@@ -167,7 +169,7 @@ class Field(Input):
             left_out = sum(1 for line in others if line.strip())
             if left_out:
                 lines = f"{plural(left_out, 'more line')} {'was' if left_out == 1 else 'were'}"
-                app_of(self).tell(f"Only the first line was pasted: {lines} left out.", warning=True)
+                self.app.tell(f"Only the first line was pasted: {lines} left out.", warning=True)
         self.replace(text, *self.selection)
 
 

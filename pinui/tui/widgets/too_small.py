@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from textual import getters
 from textual.content import Content
 from textual.widget import Widget
 
-from pinui.tui.app_of import app_of
+from pinui.tui.workbench import Workbench
 
 __all__ = ["TooSmall"]
 
@@ -13,7 +14,9 @@ __all__ = ["TooSmall"]
 class TooSmall(Widget):
     """A sentence instead of a broken screen; the style sheet shows it below 60×16."""
 
+    app = getters.app(Workbench)
+
     def render(self) -> Content:
         """How large it is, and how large it must be."""
-        width, height = app_of(self).size
+        width, height = self.app.size
         return Content(f"pinui needs a terminal of at least 60×16; this one is {width}×{height}.")

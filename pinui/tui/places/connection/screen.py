@@ -90,8 +90,8 @@ class ConnectionScreen(PlaceScreen):
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """The embedded node is asked anew what it holds, which costs nothing; a service is asked by `t` alone."""
-        if self.workspace.profile.preset == "local" and self.pinui.tests.get("local"):
-            self.work_on(self.pinui.count_pins, "totals")
+        if self.workspace.profile.preset == "local" and self.app.tests.get("local"):
+            self.work_on(self.app.count_pins, "totals")
 
     async def _reload(self, select: str | None = None) -> None:
         used = self.workspace.profile
@@ -111,7 +111,7 @@ class ConnectionScreen(PlaceScreen):
         except Exception as error:  # noqa: BLE001  the profile in use is known all the same
             if sentence(error) != self._trouble:
                 self._trouble = sentence(error)
-                self.pinui.tell_error(error)
+                self.app.tell_error(error)
             return []
         self._trouble = ""
         return profiles
@@ -124,7 +124,7 @@ class ConnectionScreen(PlaceScreen):
         return TwoLines(profile.name, profile.name, state, below, tone)
 
     def _tests(self, profile: Profile) -> Sequence[TestResult]:
-        return self.pinui.tests.get(profile.name, [])
+        return self.app.tests.get(profile.name, [])
 
     @on(ItemList.Moved, "#profiles")
     def _moved(self) -> None:
@@ -156,18 +156,16 @@ class ConnectionScreen(PlaceScreen):
         facts += [("Also read from", other) for other in profile.gateways]
         if profile.preset != "local":
             credential = await self.workspace.credentials.read(profile.name)
-            facts.append(("Token", token_words(credential, self.pinui.clock())))
+            facts.append(("Token", token_words(credential, self.app.clock())))
         else:
             facts.append(("Token", ORIGINS["node"]))
         if tests := self._tests(profile):
-            when = self.pinui.tested_at.get(profile.name, 0)
-            facts.append(
-                ("Last test", f"{ago(int(when * 1000), self.pinui.clock())} · {tests[-1].milliseconds:.0f} ms")
-            )
+            when = self.app.tested_at.get(profile.name, 0)
+            facts.append(("Last test", f"{ago(int(when * 1000), self.app.clock())} · {tests[-1].milliseconds:.0f} ms"))
         return facts
 
     async def _holdings(self, profile: Profile) -> Lines:
-        totals, history = self.pinui.totals.get(profile.name), self.workspace.history
+        totals, history = self.app.totals.get(profile.name), self.workspace.history
         records = await history.count(Query(profile=profile.name))
         revoked = await history.count(Query(profile=profile.name, revoked=True))
         lines: Lines = [[]]
@@ -186,9 +184,9 @@ class ConnectionScreen(PlaceScreen):
         """Use the profile under the cursor."""
         name = self.chosen.name
         if name == self.workspace.profile.name:
-            self.pinui.tell(f"{name} is in use already.")
+            self.app.tell(f"{name} is in use already.")
         else:
-            self.work_on(lambda: self.pinui.switch(name), "use", exclusive=False)
+            self.work_on(lambda: self.app.switch(name), "use", exclusive=False)
 
     def action_test(self) -> None:
         """Ask now."""
@@ -197,10 +195,10 @@ class ConnectionScreen(PlaceScreen):
     async def _test(self) -> None:
         profile = self.chosen
         pane_title(self.query_one("#facts"), profile.name, "asking …")
-        result = await self.pinui.test(None if profile.name == self.workspace.profile.name else profile)
+        result = await self.app.test(None if profile.name == self.workspace.profile.name else profile)
         await self._reload()
-        if result.error is not None and self.pinui.screen is not self:  # here, the pane says it
-            self.pinui.tell_error(result.error)
+        if result.error is not None and self.app.screen is not self:  # here, the pane says it
+            self.app.tell_error(result.error)
 
     def action_add(self) -> None:
         """The wizard."""
@@ -220,7 +218,7 @@ class ConnectionScreen(PlaceScreen):
     async def _edit(self) -> None:
         profile = self.chosen
         if profile.preset == "local":
-            self.pinui.tell("The embedded node has nothing to set.", warning=True)
+            self.app.tell("The embedded node has nothing to set.", warning=True)
             return
         question = f"API address of {profile.name}"
         api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""), more=True)
@@ -235,8 +233,8 @@ class ConnectionScreen(PlaceScreen):
         changed = replace(profile, api_url=api, gateway_url=gateway)
         await asyncio.to_thread(self.workspace.profiles.save, changed)
         if profile.name == self.workspace.profile.name:
-            await self.pinui.switch(profile.name)
-        self.pinui.tests.pop(profile.name, None)
+            await self.app.switch(profile.name)
+        self.app.tests.pop(profile.name, None)
         await self._reload()
 
     def action_replace_token(self) -> None:
@@ -248,7 +246,7 @@ class ConnectionScreen(PlaceScreen):
 
         profile = self.chosen
         if profile.preset == "local":
-            self.pinui.tell("The embedded node makes its own token.", warning=True)
+            self.app.tell("The embedded node makes its own token.", warning=True)
             return
         note = "It goes to the OS keyring, never to a file, and is never shown."
         typed = await self.ask(TokenPrompt("Token", f"New token for {profile.name}", note=note, password=True))
@@ -256,12 +254,12 @@ class ConnectionScreen(PlaceScreen):
         if not secret:
             return
         kept = await self.workspace.credentials.save(profile.name, secret)
-        self.pinui.tell(
+        self.app.tell(
             f"Kept {ORIGINS.get(kept.origin, 'in the OS keyring')}. {kept.trouble or ''}", warning=bool(kept.trouble)
         )
-        self.pinui.tests.pop(profile.name, None)
+        self.app.tests.pop(profile.name, None)
         if profile.name == self.workspace.profile.name:
-            await self.pinui.switch(profile.name)
+            await self.app.switch(profile.name)
         await self._reload()
 
     def action_remove(self) -> None:
@@ -282,11 +280,11 @@ class ConnectionScreen(PlaceScreen):
             await workspace.credentials.delete(name)
         if not built_in or await asyncio.to_thread(workspace.profiles.get, name) != BUILT_IN[name]:
             await asyncio.to_thread(workspace.profiles.remove, name)
-        self.pinui.tests.pop(name, None)
+        self.app.tests.pop(name, None)
         if in_use:
-            await self.pinui.switch("local")
+            await self.app.switch("local")
         else:
-            self.pinui.tell(f"The token of {name} is removed." if built_in else f"{name} is removed.")
+            self.app.tell(f"The token of {name} is removed." if built_in else f"{name} is removed.")
         await self._reload(workspace.profile.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -305,7 +303,7 @@ class ConnectionScreen(PlaceScreen):
         chosen = await self.ask(Menu("Copy", choices))
         for choice in choices:
             if choice.key == chosen:
-                self.pinui.copy(choice.fact, choice.name)
+                self.app.copy(choice.fact, choice.name)
 
 
 def _address(what: str) -> Callable[[str], Awaitable[str]]:

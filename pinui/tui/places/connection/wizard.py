@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from pinui.tui.app_of import app_of
 from pinui.tui.browser import open_page
 from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.dialogs.prompt import one_token
@@ -36,7 +35,6 @@ from pinui.workspace.text import clean, clean_line
 
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
-    from pinui.tui.app import Pinui
     from pinui.workspace import Profile, TestResult
 
 __all__ = ["Wizard"]
@@ -58,11 +56,6 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.saved_as = ""
         self._asking: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
-
-    @property
-    def pinui(self) -> Pinui:
-        """The app, by its own type."""
-        return app_of(self)
 
     def compose(self) -> ComposeResult:
         """All pages in one box; a class says which is shown."""
@@ -91,12 +84,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     def on_resize(self) -> None:
         """A small terminal has room for all the steps and for what is wrong, too: the air goes first."""
-        self.set_class(self.pinui.size.height < HIGH, "-low")
+        self.set_class(self.app.size.height < HIGH, "-low")
         self._draw_steps()
 
     def _draw_steps(self) -> None:
         line = self.query_one("#steps", Static)
-        line.update(steps_line(PAGES[self.page].step, narrow=self.pinui.size.width < ROOMY))
+        line.update(steps_line(PAGES[self.page].step, narrow=self.app.size.width < ROOMY))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """F2 helps on one page only, and tab needs a second field."""
@@ -146,7 +139,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     def action_token_page(self) -> None:
         """Where tokens are made."""
         self.run_worker(open_page(TOKEN_PAGE), group="wizard.page", exit_on_error=False)
-        self.pinui.tell(f"The page is {TOKEN_PAGE}")
+        self.app.tell(f"The page is {TOKEN_PAGE}")
 
     def text(self, name: str) -> str:
         """What was typed into a field."""
@@ -157,7 +150,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     async def _leave_service(self) -> None:
         chosen = ("pinata", "custom", "local")[self.query_one(ServiceList).cursor]
         if chosen == "local":
-            if self.pinui.workspace.profile.name == "local" or await self.pinui.use("local"):
+            if self.app.workspace.profile.name == "local" or await self.app.use("local"):
                 self.dismiss("local")
             return
         try:
@@ -176,7 +169,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
                 field.value = self._put_by.pop((service, name), "")
             self.service, self._stored = service, None
         if service == "pinata":
-            self._stored = await asyncio.to_thread(self.pinui.workspace.profiles.get, "pinata")
+            self._stored = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             gateway = self.query_one("#gateway", Field)
             gateway.value = gateway.value or self._stored.gateway_url or ""
 
@@ -219,8 +212,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
     async def _leave_done(self) -> None:
         name = self.saved_as
         if self.tested is not None:
-            self.pinui.remember_test(name, self.tested)
-        await self.pinui.use(name)  # also if it is in use: the token is another one
+            self.app.remember_test(name, self.tested)
+        await self.app.use(name)  # also if it is in use: the token is another one
         self.dismiss(name)
 
     # -- what is wrong ------------------------------------------------------------------------------------------
@@ -243,7 +236,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             return "Give it a name first."
         try:
             name = check_name(typed)
-            taken = [profile.name for profile in await asyncio.to_thread(self.pinui.workspace.profiles.list)]
+            taken = [profile.name for profile in await asyncio.to_thread(self.app.workspace.profiles.list)]
         except Exception as error:  # noqa: BLE001  what is wrong with the typed text is told, and can be mended
             return sentence(error)
         return f"There is a profile {name} already; choose another name." if name in taken else ""
@@ -278,7 +271,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
         gateway, has_key = self.text("gateway").rstrip("/"), bool(self.text("key")) or self._keeps_key
         if self.service == "pinata":
-            known = await asyncio.to_thread(self.pinui.workspace.profiles.get, "pinata")
+            known = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             return replace(known, gateway_url=gateway, gateway_key=has_key)
         return Profile(self.text("name"), "custom", self.text("api").rstrip("/"), gateway, gateway_key=has_key)
 
@@ -294,7 +287,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     @on(Input.Changed, "#token")
     def _typed(self) -> None:
-        words, style = token_verdict(self.secret(), self.pinui.clock())
+        words, style = token_verdict(self.secret(), self.app.clock())
         self.query_one("#verdict", Static).update(Content.styled(words, style))
 
     def _ask(self) -> None:
@@ -311,7 +304,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         except Exception as error:  # noqa: BLE001  settings that can't be read are told like a test that failed
             result = TestResult(False, 0.0, error)
         else:
-            result = await self.pinui.workspace.test(draft, self.secret())
+            result = await self.app.workspace.test(draft, self.secret())
         self.tested = result
         self.query_one("#testing", Static).update(answer_words(result))
         self.query_one("#wizard").border_subtitle = f"esc back · enter {'save' if result.ok else 'try again'}"
@@ -319,7 +312,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     async def _save(self) -> None:
         from pinui.sdk.secret import Secret
 
-        workspace = self.pinui.workspace
+        workspace = self.app.workspace
         try:
             draft = await self.draft()
             await asyncio.to_thread(workspace.profiles.save, draft)

@@ -139,13 +139,13 @@ class FilesScreen(PlaceScreen):
 
     def action_upload(self) -> None:
         """Queue what is marked, or what is under the cursor; a `u` in the middle of stray text publishes nothing."""
-        self.pinui.if_by_itself(self._upload_chosen, lambda: self.pinui.tell_not_alone("u", "uploads nothing"))
+        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"))
 
     def _upload_chosen(self) -> None:
         browser = self.browser
         paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
         if not paths:
-            self.pinui.tell("Mark files with space first, or put the cursor on one.", warning=True)
+            self.app.tell("Mark files with space first, or put the cursor on one.", warning=True)
         else:
             self.ask_on(lambda: self._upload(paths), "upload")
 
@@ -182,7 +182,7 @@ class FilesScreen(PlaceScreen):
             try:
                 found = await _found(event.text)
             except (OSError, WorkspaceError):
-                if not self.pinui.open_pasted(event.text):
+                if not self.app.open_pasted(event.text):
                     raise
             else:
                 await self._go_to(found)
@@ -239,7 +239,7 @@ class FilesScreen(PlaceScreen):
 
         address, target = self.query_one("#address", Field), self.query_one("#target", Field)
         if not address.value.strip() or not target.value.strip():
-            self.pinui.tell("A CID and a place to save it are needed.", warning=True)
+            self.app.tell("A CID and a place to save it are needed.", warning=True)
             return
         Address.parse(address.value)  # says at once what is wrong with it
         path = Path(target.value.strip()).expanduser()  # noqa: ASYNC240  reads no disk
@@ -302,7 +302,7 @@ class FilesScreen(PlaceScreen):
         """The CID of the transfer."""
         transfer = self.transfers.current
         if transfer is not None and transfer.cid:
-            self.pinui.copy(transfer.cid, "The CID")
+            self.app.copy(transfer.cid, "CID")
 
 
 def _tally(marked: Mapping[Path, int | None], here: Path) -> str:

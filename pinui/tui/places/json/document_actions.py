@@ -39,7 +39,7 @@ class DocumentActions(PlaceScreen):
 
     async def _fold_all(self) -> None:
         if not await self.query_one(JsonTree).toggle_all():
-            self.pinui.tell("That is too much to unfold at once: long parts stay folded, enter opens one.")
+            self.app.tell("That is too much to unfold at once: long parts stay folded, enter opens one.")
 
     def action_copy(self) -> None:
         """A value, a path, the document or the CID."""
@@ -59,9 +59,9 @@ class DocumentActions(PlaceScreen):
         chosen = await self.ask(Menu("Copy", choices, "the original, uncut"))
         if chosen:
             what = {"y": value, "p": row.path, "j": document, "c": self.address}[chosen]
-            name = {"y": "The value", "p": "The path", "j": "The document", "c": "The CID"}[chosen]
+            name = {"y": "Value", "p": "Path", "j": "Document", "c": "CID"}[chosen]
             is_text = isinstance(what, str) and chosen != "j"
-            self.pinui.copy(what if is_text else await asyncio.to_thread(pretty, what), name)
+            self.app.copy(what if is_text else await asyncio.to_thread(pretty, what), name)
 
     def action_save(self) -> None:
         """Write the document to a file."""
@@ -75,7 +75,7 @@ class DocumentActions(PlaceScreen):
             return
         document = self.retrieved
         await asyncio.to_thread(_write, path, document)
-        self.pinui.tell(f"Saved as {path}.")
+        self.app.tell(f"Saved as {path}.")
 
 
 def _write(path: Path, document: Any) -> None:

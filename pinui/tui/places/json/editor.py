@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from rich.text import Text
-from textual import events
+from textual import events, getters
 from textual.document._document import Location
 from textual.document._wrapped_document import WrappedDocument
 from textual.widgets import TextArea
 
 from pinui.tui.alt_digits import is_for_the_app
-from pinui.tui.app_of import app_of
 from pinui.tui.json_text import JSON_TONES, TOKEN, in_short_lines, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
 from pinui.tui.widgets.fields import JOINERS
+from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean
 
 __all__ = ["JsonEditor"]
@@ -29,6 +29,8 @@ class UnwrappedDocument(WrappedDocument):
 
 class JsonEditor(TextArea):
     """Textual's editor with JSON's colours, which it would need a parser of its own for."""
+
+    app = getters.app(Workbench)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(
@@ -50,7 +52,7 @@ class JsonEditor(TextArea):
         """The line in colours. Cleaning keeps each character's place, so cursor and selection stay right."""
         line = clean(self.document.get_line(line_index))
         text = Text(line, end="", no_wrap=True)
-        variables = app_of(self).theme_variables
+        variables = self.app.theme_variables
         for match in TOKEN.finditer(line):
             colour = variables.get(JSON_TONES[match.lastgroup or "other"], "")
             if colour.startswith(("#", "ansi_")):
@@ -72,7 +74,7 @@ class JsonEditor(TextArea):
 
     def action_paste(self) -> None:
         """Paste what was copied here."""
-        self.take(app_of(self).clipboard)
+        self.take(self.app.clipboard)
 
     def take(self, text: str) -> None:
         """Put text of any origin in the place of the selection, unless it is too much to work with.
@@ -82,7 +84,7 @@ class JsonEditor(TextArea):
         room = LARGEST_TEXT - len(self.text) + len(self.selected_text)
         safe = in_short_lines(safe_for_editor(text)) if len(text) <= room else text
         if len(safe) > room:
-            app_of(self).tell(TOO_LARGE, warning=True)
+            self.app.tell(TOO_LARGE, warning=True)
         elif result := self._replace_via_keyboard(safe, *self.selection):
             self.move_cursor(result.end_location)
             self.focus()

@@ -29,10 +29,10 @@ from pinui.tui.other_programs import run_outside
 from pinui.tui.places.json.document_actions import DocumentActions
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
-from pinui.tui.places.pins.preview import show_json
-from pinui.tui.places.place import Unsaved
+from pinui.tui.preview import show_json
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.line_view import Lines, LineView
+from pinui.tui.workbench import Unsaved
 from pinui.workspace import WorkspaceError
 
 __all__ = ["JsonScreen"]
@@ -157,29 +157,29 @@ class JsonScreen(DocumentActions):
         text = self.editor.text
         await self._validate()
         if text in self._storing:
-            self.pinui.tell("It is being stored already.")
+            self.app.tell("It is being stored already.")
             return
         if not self.is_valid:
             empty = not self.editor.text.strip()
-            self.pinui.tell(
+            self.app.tell(
                 "Write some JSON first." if empty else "This is not JSON yet: the border says where.", warning=True
             )
             return
         self._storing.add(text)
         try:
-            with self.pinui.under_way("storing …"):
+            with self.app.under_way("storing …"):
                 entry = await self.workspace.store(self.valid)
         finally:
             self._storing.discard(text)
         self._kept = text
         self.stored = entry.cid
-        self.pinui.fresh = entry.id
+        self.app.fresh = entry.id
         self.refresh_bindings()
-        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. F8 copies the CID, alt+1 shows it in Pins.")
+        self.app.tell(f"Stored as {short_cid(entry.cid)}. F8 copies the CID, alt+1 shows it in Pins.")
 
     def action_copy_stored(self) -> None:
         """The CID of what was stored last."""
-        self.pinui.copy(self.stored, "The CID")
+        self.app.copy(self.stored, "CID")
 
     def action_load_file(self) -> None:
         """Read a file into the editor."""
@@ -215,9 +215,9 @@ class JsonScreen(DocumentActions):
         await asyncio.to_thread(write_private, path, self.editor.text)
         code = 1
         try:
-            code = await run_outside(self.pinui, ("VISUAL", "EDITOR"), "vi", path)
+            code = await run_outside(self.app, ("VISUAL", "EDITOR"), "vi", path)
             if code:
-                self.pinui.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
+                self.app.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
             else:
                 await self._edit(await text_of_file(str(path)), kept=False)
         except WorkspaceError as error:
@@ -265,7 +265,7 @@ class JsonScreen(DocumentActions):
         mark, _, word, _ = VERDICTS.get(verdicts[-1] or "" if verdicts else "", ("", "", "", ""))
         fact = f"{took:.0f} ms from {host}"
         pane_title(self.query_one("#retrieve"), "Retrieve", f"{mark} {word} · {fact}" if mark else fact)
-        if self.pinui.screen is self and self.focused is asked_from:  # whoever went on to something else stays there
+        if self.app.screen is self and self.focused is asked_from:  # whoever went on to something else stays there
             self.show_pane("#document")
 
     def _note(self, lines: Lines) -> None:
@@ -276,7 +276,7 @@ class JsonScreen(DocumentActions):
     def action_toggle_text(self) -> None:
         """Tree or text."""
         self.toggle_class("-text")
-        self.pinui.stylesheet.update(self)
+        self.app.stylesheet.update(self)
         self._title_document()
         focus_now(self.query_one("#document-text" if self.has_class("-text") else "#document"))
 

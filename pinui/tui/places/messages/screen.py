@@ -18,11 +18,12 @@ from pinui.tui.dialogs.prompt import CheckedPrompt, Prompt
 from pinui.tui.focus import focus_now
 from pinui.tui.places.messages.thread import Thread
 from pinui.tui.places.messages.write_line import WriteLine
-from pinui.tui.places.place import PlaceScreen, Unsaved
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
+from pinui.tui.workbench import Unsaved
 from pinui.workspace import Entry, Query
 
 __all__ = ["MessagesScreen"]
@@ -68,7 +69,7 @@ class MessagesScreen(PlaceScreen):
         with Horizontal(classes="body"):
             yield RecipientList(id="recipients")
             with Vertical(id="right", classes="second"):
-                yield Thread(self.pinui.clock)
+                yield Thread(self.app.clock)
                 yield WriteLine()
 
     def on_mount(self) -> None:
@@ -144,7 +145,7 @@ class MessagesScreen(PlaceScreen):
         await self._show_thread()
 
     async def _items(self) -> list[TwoLines]:
-        history, profile, now = self.workspace.history, self.workspace.profile.name, self.pinui.clock()
+        history, profile, now = self.workspace.history, self.workspace.profile.name, self.app.clock()
         known = await history.recipients(profile)
         items = [TwoLines(one.name, one.name, age(one.timestamp, now), one.excerpt or "") for one in known]
         loose = await history.ids(self._unfiled)
@@ -243,7 +244,7 @@ class MessagesScreen(PlaceScreen):
     async def _send(self, name: str, text: str) -> None:
         self.sending += 1
         try:
-            with self.pinui.under_way("storing …"):
+            with self.app.under_way("storing …"):
                 entry = await self.workspace.send(name, text)
         except BaseException:
             self.line.give_back(name, text)  # what was written is not lost with the connection
@@ -252,7 +253,7 @@ class MessagesScreen(PlaceScreen):
         finally:
             self.sending -= 1
         await self._reload()
-        self.pinui.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
+        self.app.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
 
     def action_receive(self) -> None:
         """Ask for a CID and read the message."""
@@ -262,7 +263,7 @@ class MessagesScreen(PlaceScreen):
         """From another place: the CID is known."""
 
         async def received() -> None:
-            with self.pinui.under_way("fetching …"):
+            with self.app.under_way("fetching …"):
                 entry, _message = await self.workspace.receive(address)
             await self._show_received(entry)
 
@@ -315,7 +316,7 @@ class MessagesScreen(PlaceScreen):
     def action_copy_cid(self) -> None:
         """One key: the CID is what is passed on."""
         if self.thread.current is not None:
-            self.pinui.copy(self.thread.current.cid, "The CID")
+            self.app.copy(self.thread.current.cid, "CID")
 
     def action_copy(self) -> None:
         """The copy menu."""

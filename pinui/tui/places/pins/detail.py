@@ -15,7 +15,7 @@ from pinui.figures import ago, when
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
-from pinui.tui.places.pins.preview import Shown, folder_lines
+from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Entry
 

@@ -12,8 +12,8 @@ from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.other_programs import run_outside
-from pinui.tui.places.pins.preview import peek, show_bytes, show_json, show_words
 from pinui.tui.places.place import PlaceScreen
+from pinui.tui.preview import peek, show_bytes, show_json, show_words
 from pinui.workspace import Entry
 from pinui.workspace.scratch import scratch_folder
 from pinui.workspace.text import natural_key
@@ -90,7 +90,7 @@ class PinActions(PlaceScreen):
         preview = Peek(b"", total=0) if entry.size == 0 else await peek(self.workspace, address)
         if preview.entries is not None:
             return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
-        return partial(show_bytes, preview, colours=not self.pinui.no_color), None
+        return partial(show_bytes, preview, colours=not self.app.no_color), None
 
     def action_walk_into(self) -> None:
         """Into the chosen entry of a folder."""
@@ -112,8 +112,8 @@ class PinActions(PlaceScreen):
 
     def action_pager(self) -> None:
         """All of it in $PAGER, which must not get the rest of a stray text: some of its keys run commands."""
-        self.pinui.if_by_itself(
-            lambda: self.work_on(self._pager, "pager"), lambda: self.pinui.tell_not_alone("p", "opens nothing")
+        self.app.if_by_itself(
+            lambda: self.work_on(self._pager, "pager"), lambda: self.app.tell_not_alone("p", "opens nothing")
         )
 
     async def _pager(self) -> None:
@@ -121,13 +121,13 @@ class PinActions(PlaceScreen):
         if entry is None:
             return
         with scratch_folder() as folder:
-            with self.pinui.under_way("fetching …"):
+            with self.app.under_way("fetching …"):
                 path = await self.workspace.download(self.detail.address, folder / "content")
             if path.is_dir():
-                self.pinui.tell("This is a folder: enter walks into it.", warning=True)
+                self.app.tell("This is a folder: enter walks into it.", warning=True)
                 return
             # Left to itself, less shows control characters as ^[ and never obeys them.
-            await run_outside(self.pinui, ("PAGER",), "less", path)
+            await run_outside(self.app, ("PAGER",), "less", path)
 
     # -- copy, browse, save -------------------------------------------------------------------------------------
 
@@ -148,11 +148,8 @@ class PinActions(PlaceScreen):
 
     async def action_download(self) -> None:
         """Hand the CID to Files."""
-        if self.pins.current is None:
-            return
-        from pinui.tui.places.record_actions import download
-
-        await download(self.pinui, self.detail.address)
+        if self.pins.current is not None:
+            await self.app.run_action(f"app.download({self.detail.address!r})")
 
     # -- revoke, forget, name -----------------------------------------------------------------------------------
 
@@ -183,7 +180,7 @@ class PinActions(PlaceScreen):
         if entries and await self.ask(forget_question(entries, [title_of(entry) for entry in entries])):
             forgotten = await self.workspace.history.forget([entry.id for entry in entries])
             stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"
-            self.pinui.tell(f"Forgot {plural(forgotten, 'row')}; {stay}.")
+            self.app.tell(f"Forgot {plural(forgotten, 'row')}; {stay}.")
             self.reload()
 
     def action_rename(self) -> None:

@@ -6,17 +6,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from textual import getters
 from textual.message import Message
 from textual.reactive import reactive
 
 from pinui.figures import age, short_cid, size
-from pinui.tui.app_of import app_of
 from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right
 from pinui.tui.entries import KIND_TONES, VERDICTS, kind_label, title_of
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
+from pinui.tui.workbench import Workbench
 from pinui.workspace import Entry
 
 __all__ = ["PinList"]
@@ -32,6 +33,8 @@ ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME",
 
 class PinList(ItemList):
     """Name, kind, CID, size and age in columns; marks and verdicts at the left edge."""
+
+    app = getters.app(Workbench)
 
     BINDINGS = bindings("pins")
 
@@ -96,7 +99,7 @@ class PinList(ItemList):
             try:
                 entries = await self.fetch(self.ids[first:last])
             except Exception as error:  # noqa: BLE001  the rows stay "…" until they are read anew, and it is told why
-                app_of(self).tell_error(error)
+                self.app.tell_error(error)
                 return
             for entry in entries:
                 self.known[entry.id] = entry

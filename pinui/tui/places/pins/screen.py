@@ -58,7 +58,7 @@ class PinsScreen(PinActions, PlaceScreen):
             yield Static("/")
             yield FilterLine(placeholder="filter: name, CID, recipient, text")
         with Horizontal(classes="body"):
-            yield PinList(self._fetch, self.pinui.clock)
+            yield PinList(self._fetch, self.app.clock)
             yield Detail()
 
     async def _fetch(self, ids: Sequence[int]) -> list[Entry]:
@@ -118,8 +118,8 @@ class PinsScreen(PinActions, PlaceScreen):
         pins.sort = query.sort
         hidden = await self.workspace.history.ids(replace(query, text="")) if query.text and pins.marked else ()
         await pins.show_ids(ids, hidden)
-        if self.pinui.fresh in ids and self.pinui.screen is self:
-            pins.cursor, self.pinui.fresh = ids.index(self.pinui.fresh), None
+        if self.app.fresh in ids and self.app.screen is self:
+            pins.cursor, self.app.fresh = ids.index(self.app.fresh), None
         count_pins = self.workspace.history.count_pins
         self._pinned = await count_pins(replace(query, revoked=False))
         self._revoked = await count_pins(replace(query, revoked=True)) if query.revoked is None else 0
@@ -149,7 +149,7 @@ class PinsScreen(PinActions, PlaceScreen):
     def _here(self) -> None:
         """Show the facts at once, the preview when the cursor rests."""
         detail, entry = self.detail, self.pins.current
-        detail.now = self.pinui.clock()
+        detail.now = self.app.clock()
         detail.entry = entry
         detail.refused = self.pins.failed.get(entry.id, "") if entry else ""
         self._preview_at_rest()
@@ -170,7 +170,7 @@ class PinsScreen(PinActions, PlaceScreen):
     def action_filter(self) -> None:
         """Show the line and type."""
         self.add_class("-filter")
-        self.pinui.stylesheet.update(self)  # at once: what is hidden cannot take the focus
+        self.app.stylesheet.update(self)  # at once: what is hidden cannot take the focus
         focus_now(self.query_one(FilterLine))
 
     def action_keep_filter(self) -> None:

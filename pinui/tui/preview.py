@@ -14,7 +14,7 @@ from pinui import FolderItem, Peek
 from pinui.figures import size
 from pinui.tui.display import fit, right, wrapped
 from pinui.tui.json_text import beginning, json_spans
-from pinui.tui.places.pins.pictures import TooLarge, half_blocks
+from pinui.tui.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import Line
 
 if TYPE_CHECKING:
