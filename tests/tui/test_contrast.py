@@ -222,3 +222,18 @@ async def test_a_pane_without_the_focus_has_a_quieter_cursor(tmp_path: Path) -> 
         await settled(pilot)
         grounds = {style.bgcolor for style in styles_of(app, "invoice-2026-10.json")}
         assert grounds == {RichColor.parse(DARK.background or "")}
+
+
+@pytest.mark.parametrize("variable", ["NO_COLOR", "COLORTERM"])
+async def test_the_chosen_command_of_the_palette_is_seen_without_colours(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv(variable, "1")
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await shows(pilot, "Pins: filter", "Pins: mark")
+        chosen, other = (
+            next(style for text, style in texts(app) if text == words) for words in ("Pins: filter", "Pins: mark")
+        )
+        assert (chosen.underline, other.underline) == (True, None)
