@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import Literal
 
 import httpx
 import pytest
@@ -54,35 +55,56 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
-async def test_a_redirect_carries_no_secret_away(place: str) -> None:
-    token, key = "canary-token", "canary-key"
+TOKEN, KEY = "canary-token", "canary-key"
+STATUSES = [301, 302, 303, 307, 308]
+
+
+async def redirects(place: str, status: int, verify: Literal["try", "off"]) -> int:
+    """How many answers to all that a client does were redirects to this place; none of them carries a secret away."""
     asked: list[httpx.Request] = []
+    answered = 0
 
     def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal answered
         asked.append(request)
-        is_first = str(request.url).startswith((f"{API}/", f"{GATEWAY}/{CID}"))
-        if is_first:
-            return httpx.Response(307 if request.url.host == "api.example" else 302, headers={"Location": place})
+        if str(request.url).startswith((f"{API}/", f"{GATEWAY}/{CID}")):
+            answered += 1
+            return httpx.Response(status, headers={"Location": place})
         return httpx.Response(200, json={"message": "ok", "IpfsHash": CID})
 
     with respx.mock(assert_all_called=False) as router:
         router.route().mock(side_effect=answer)
         config = ClientConfig(
-            provider_token=token, gateway_key=key, pin_api_url=API, gateway_url=GATEWAY, retries=0, verify="off"
+            provider_token=TOKEN, gateway_key=KEY, pin_api_url=API, gateway_url=GATEWAY, retries=0, verify=verify
         )
         async with await Client.init(config) as client:
-            calls = [client.test_connection(), client.store(1), client.upload(b"x"), client.revoke(CID)]
-            for call in (*calls, client.retrieve(CID)):
+            writing = [client.store(1), client.upload(b"x"), client.send("alice", "hello"), client.revoke(CID)]
+            reading = [client.retrieve(CID), client.download(CID), client.receive(CID)]
+            for call in (client.test_connection(), *writing, *reading):
                 with suppress(PinuiError):
                     await call
-    assert len(asked) >= 5
     for request in asked:
         host, port = request.url.host, request.url.port
         assert request.url.scheme == "https"
-        assert token not in str(request.url)
+        assert TOKEN not in str(request.url)
         assert ("authorization" in request.headers) == ((host, port) == ("api.example", None))
         assert ("x-pinata-gateway-token" in request.headers) == ((host, port) == ("gw.example", None))
+    return answered
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_redirect_carries_no_secret_away(place: str) -> None:
+    assert await redirects(place, 307, "off") >= 8
+
+
+@pytest.mark.slow
+async def test_two_thousand_seven_hundred_and_twenty_redirects_carry_no_secret_away() -> None:
+    """Every place, every status and every operation, with and without proof."""
+    answered = 0
+    for place in PLACES:
+        for status in STATUSES:
+            answered += await redirects(place, status, "off") + await redirects(place, status, "try")
+    assert answered >= 2_720
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place.startswith("http")])
