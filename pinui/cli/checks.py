@@ -61,27 +61,17 @@ def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[st
     from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
     from pinui.sdk.errors import PinuiError
-    from pinui.sdk.writing.prediction import SeenFiles
-    from pinui.sdk.writing.sources import PIECE, open_source
+    from pinui.sdk.writing.prediction import predict_source
+    from pinui.sdk.writing.sources import open_source
 
     how = {"hidden": options.hidden, "follow_links": options.follow_links}
     source = open_source(sys.stdin.buffer if path == "-" else Path(path), **how)
     if source.left_out is not None:
         say_left_out(console, path, source.left_out)
     progressed = console.bars().watch(path)
-    done = 0
     try:
-        seen = {profile.name: SeenFiles(source, profile) for profile in PROFILES}
-        for part in source.parts:
-            with part.open() as file:
-                while piece := file.read(PIECE):
-                    for files in seen.values():
-                        files.feed(piece)
-                    done += len(piece)
-                    progressed(done, source.size)
-            for files in seen.values():
-                files.end_of(part)
-        return source.size, {name: str(files.cid()) for name, files in seen.items()}
+        found = predict_source(source, PROFILES, progressed)
+        return source.size, {name: str(predicted) for name, predicted in found.items()}
     except ContentAddressError as error:
         reason = str(error)
     finally:

@@ -25,6 +25,13 @@ PLACE_KEYS: dict[str, Group] = {
                 "revoke",
                 "Ask the provider to stop keeping the marked pins, or this one; asks first",
             ),
+            here(
+                "pins.again",
+                "u",
+                "screen.store_again",
+                "store again",
+                "Store a revoked pin again, from the history, its file or a gateway",
+            ),
             Command("pins.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
             Command("pins.sort", "s", "screen.sort", "sort", "Order by age, name or size"),
             Command(

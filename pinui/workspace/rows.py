@@ -41,6 +41,8 @@ class Entry:
     history."""
 
     is_folder: bool = False
+    source: str | None = None
+    """Where an uploaded file was on this machine."""
     """Whether a file is known to be a folder."""
 
     @property

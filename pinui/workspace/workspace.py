@@ -104,7 +104,9 @@ class Workspace(Session):
             record = await self._call(service, work)
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
-            return await self._record(service, record, "file", name=name, is_folder=record.left_out is not None)
+            is_folder = record.left_out is not None
+            place = _place_of(source) if isinstance(source, Path) and not is_folder else None
+            return await self._record(service, record, "file", name=name, is_folder=is_folder, source=place)
 
     async def download(
         self,
@@ -245,6 +247,59 @@ class Workspace(Session):
             await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
 
+    async def store_again(self, entry: Entry, *, on_progress: Progress | None = None) -> Entry:
+        """Pin a revoked entry again: from the history, from the file it came from, or from a gateway that still has it.
+
+        `WorkspaceError` says why it can't be done; nothing is sent then.
+        """
+        with self.service.held() as service:
+            if entry.kind == "file":
+                again = await self._upload_again(service, entry, on_progress)
+            else:
+                again = await self._store_document_again(service, entry)
+        if not _same_content(again.cid, entry.cid):
+            raise WorkspaceError(f"Stored again, but as {again.cid}: the service now cuts content in another way.")
+        return again
+
+    async def _store_document_again(self, service: Service, entry: Entry) -> Entry:
+        record = await self.history.record(entry.id)
+        if record is None or record.data is None:
+            raise WorkspaceError("The history no longer has its text, so it can't be stored again.")
+        text, client = await _json_text(record.data), await self._ready_to_write(service)
+        stored = await self._call(service, client.store(record.data))
+        return await self._record(
+            service,
+            stored,
+            entry.kind,
+            name=entry.name,
+            recipient=entry.recipient,
+            excerpt=entry.excerpt,
+            data=text,
+        )
+
+    async def _upload_again(self, service: Service, entry: Entry, on_progress: Progress | None) -> Entry:
+        from pinui.sdk.errors import PinuiError
+        from pinui.workspace.scratch import scratch_folder
+
+        source = Path(entry.source) if entry.source else None
+        if source is not None and await asyncio.to_thread(_is_still, source, entry.cid):
+            return await self.upload(source, name=entry.name, on_progress=on_progress, at=service)
+        verdicts: list[Verification | None] = []
+        with scratch_folder() as folder:
+            try:
+                client = await self._ready_to_read(service)
+                copy = await self._call(
+                    service, client.download(entry.cid, to=folder / "content", on_verdict=verdicts.append)
+                )
+            except PinuiError as error:
+                why = "its file has changed or gone" if source else "nobody noted where its file was"
+                raise WorkspaceError(
+                    f"It can't be stored again: {why}, and no gateway gives it any more.", hint=str(error)
+                ) from error
+            if verdicts != ["verified"]:
+                raise WorkspaceError("It can't be stored again: the gateway's copy could not be verified.")
+            return await self.upload(copy, name=entry.name, hidden=True, on_progress=on_progress, at=service)
+
     # Checking
 
     async def verify(self, address: str, *, on_progress: Progress | None = None) -> Verification | None:
@@ -293,6 +348,7 @@ class Workspace(Session):
         excerpt: str | None = None,
         data: str | None = None,
         is_folder: bool = False,
+        source: str | None = None,
     ) -> Entry:
         row = _row(
             service.profile.name,
@@ -306,7 +362,7 @@ class Workspace(Session):
             excerpt=excerpt,
             verification=record.verification,
         )
-        row = replace(row, is_folder=is_folder)
+        row = replace(row, is_folder=is_folder, source=source)
         try:
             entry = await self.history.add(row, data)
         except HistoryError as error:
@@ -328,6 +384,35 @@ async def _json_text(value: Any) -> str:
     from pinui.sdk.stored_json import json_text
 
     return await asyncio.to_thread(json_text, value)
+
+
+def _place_of(path: Path) -> str:
+    return os.path.abspath(path)  # noqa: PTH100 – resolve() would follow a link
+
+
+def _same_content(one: str, other: str) -> bool:
+    from pinui.ipfs.cid import Cid
+    from pinui.ipfs.errors import ContentAddressError
+
+    try:
+        return one == other or Cid.parse(one) in Cid.parse(other).spellings()
+    except ContentAddressError:
+        return False
+
+
+def _is_still(path: Path, cid: str) -> bool:
+    """Whether a file still has the content that a CID names, cut in any of the usual ways."""
+    from pinui.ipfs.errors import ContentAddressError
+    from pinui.ipfs.importer import PROFILES
+    from pinui.sdk.errors import PinuiError
+    from pinui.sdk.writing.prediction import predict_source
+    from pinui.sdk.writing.sources import open_source
+
+    try:
+        found = predict_source(open_source(path), PROFILES)
+    except (OSError, PinuiError, ContentAddressError):
+        return False
+    return any(_same_content(str(one), cid) for one in found.values())
 
 
 def _write_all(into: BinaryIO, data: bytes) -> None:

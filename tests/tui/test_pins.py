@@ -574,3 +574,14 @@ async def test_a_click_chooses_an_entry_of_a_folder_and_a_second_goes_into_it(tm
         assert detail.chosen == 2, "a fact is no entry"
         await click("third.txt")
         await shows(pilot, "the words of third.txt")
+
+
+async def test_a_revoked_document_is_stored_again_with_a_key() -> None:
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.store({"back": True}, name="menu")
+        await app.workspace.revoke(entry.cid)
+        await until(pilot, lambda: "u stores it again" in text_of(app))
+        await pilot.press("u")
+        await told(pilot, "Stored again: menu.")
+        (row,) = await app.workspace.history.entries([entry.id])
+        assert row.revoked_at is None

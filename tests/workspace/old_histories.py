@@ -69,7 +69,12 @@ UPDATE entries SET bytes = CASE kind WHEN 'json' THEN 10 ELSE 9 END;
 PRAGMA user_version = 2;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND}
+THIRD = """
+ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;
+PRAGMA user_version = 3;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD}
 
 
 def write_old(path: Path, version: int) -> None:

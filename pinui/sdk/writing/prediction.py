@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pinui.ipfs.check import ONE_BLOCK, compare_prediction
 from pinui.ipfs.cid import Cid
@@ -11,9 +11,9 @@ from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
 from pinui.sdk.models import Verification
-from pinui.sdk.writing.sources import Part, UploadSource
+from pinui.sdk.writing.sources import PIECE, Part, UploadSource
 
-__all__ = ["SeenFiles", "UploadPrediction", "predict_text", "profile_for"]
+__all__ = ["SeenFiles", "UploadPrediction", "predict_source", "predict_text", "profile_for"]
 
 
 def profile_for(cid_version: int | None) -> ImportProfile:
@@ -102,6 +102,28 @@ class UploadPrediction:
         if predicted is None:
             return "unverifiable"
         return compare_prediction(answer, predicted, self._seen.small)
+
+
+def predict_source(
+    source: UploadSource, profiles: Iterable[ImportProfile], on_progress: Callable[[int, int], None] | None = None
+) -> dict[str, Cid]:
+    """The CIDs of a file or a folder, by the name of the profile; it is read once, on the calling thread.
+
+    `ContentAddressError` says why a folder has none here.
+    """
+    seen = {profile.name: SeenFiles(source, profile) for profile in profiles}
+    done = 0
+    for part in source.parts:
+        with part.open() as file:
+            while piece := file.read(PIECE):
+                for files in seen.values():
+                    files.feed(piece)
+                done += len(piece)
+                if on_progress is not None:
+                    on_progress(done, source.size)
+        for files in seen.values():
+            files.end_of(part)
+    return {name: cid for name, files in seen.items() if (cid := files.cid()) is not None}
 
 
 def predict_text(text: str, profile: ImportProfile) -> tuple[Cid, bytes | None]:

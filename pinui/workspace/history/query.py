@@ -11,7 +11,7 @@ __all__ = ["COLUMNS", "Selection", "select"]
 
 COLUMNS = (
     "e.id, e.cid, e.timestamp, e.size, e.kind, e.direction, e.profile, e.name, e.note, e.recipient, e.excerpt,"
-    " e.verification, r.revoked_at, e.bytes, e.is_folder"
+    " e.verification, r.revoked_at, e.bytes, e.is_folder, e.source"
 )
 REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
 SEARCHED = ("cid", "name", "note", "recipient", "excerpt")

@@ -75,7 +75,10 @@ UPDATE entries SET bytes = coalesce(
 # Rows of older files don't know whether they are folders.
 FOLDERS = "ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;"
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS)
+# Where an uploaded file was, so that a revoked one can be stored again.
+SOURCES = "ALTER TABLE entries ADD COLUMN source TEXT;"
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)

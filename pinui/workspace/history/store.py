@@ -158,7 +158,7 @@ class HistoryFile:
         entry_id = self.next_id(entry.timestamp) if at is None else at
         self.connection.execute(
             "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
-            " verification, bytes, is_folder) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " verification, bytes, is_folder, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 entry_id,
                 entry.cid,
@@ -174,6 +174,7 @@ class HistoryFile:
                 entry.verification,
                 entry.size if data is None else len(data.encode("utf-8")),
                 entry.is_folder,
+                storable(entry.source),
             ),
         )
         if data is not None:

@@ -136,6 +136,7 @@ class Detail(LineView):
         lines: Lines = [[(line, "bold strong")] for line in list(wrapped(title_of(entry), width))[:3]]
         if gone:
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
+            lines += [[(line, "muted")] for line in wrapped(_way_back(entry), width)]
         elif entry.verification in VERDICTS:
             mark, tone, word, why = VERDICTS[entry.verification]
             lines.append([(f"{mark} {word}", tone), (f"  {why}" if len(word) + len(why) + 4 <= width else "", "muted")])
@@ -198,3 +199,9 @@ class Detail(LineView):
             line = self._above + self.chosen
             if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+
+
+def _way_back(entry: Entry) -> str:
+    if entry.kind != "file":
+        return "u stores it again: the history has its text."
+    return "u stores it again, if its file is unchanged or a gateway still has it."

@@ -169,6 +169,20 @@ class PinActions(PlaceScreen):
         self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}
         self.reload()
 
+    def action_store_again(self) -> None:
+        """Undo a revoke; a `u` in the middle of stray text publishes nothing."""
+        if (entry := self.pins.current) is not None and entry.revoked_at is not None:
+            self.app.if_by_itself(
+                lambda: self.work_on(lambda: self._store_again(entry), "again"),
+                lambda: self.app.tell_not_alone("u", "stores nothing"),
+            )
+
+    async def _store_again(self, entry: Entry) -> None:
+        with self.app.under_way("storing it again …"):
+            again = await self.workspace.store_again(entry)
+        self.app.tell(f"Stored again: {title_of(again)}.")
+        self.reload()
+
     def action_forget(self) -> None:
         """Ask, then remove rows from the history."""
         self.ask_on(self._forget, "forget", exclusive=False)

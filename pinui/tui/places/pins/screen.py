@@ -198,6 +198,8 @@ class PinsScreen(PinActions, PlaceScreen):
         """Keys appear when they would do something."""
         if action in OF_A_PIN and self.is_mounted:
             return True if self.pins.ids else None
+        if action == "store_again":
+            return self.is_mounted and self.pins.current is not None and self.pins.current.revoked_at is not None
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
         if action == "walk_into":
