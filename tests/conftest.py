@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from pinui.sdk.reading import gateways
-from tests.real.daemons import kubo_daemon
-
-__all__ = ["kubo_daemon"]
+from tests.real.cluster import Cluster, running_cluster
+from tests.real.kubo import Kubo, KuboServer, find_kubo
 
 settings.register_profile("pinui", deadline=None)
 settings.load_profile("pinui")
@@ -35,3 +35,19 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "pinui-home"
     monkeypatch.setenv("PINUI_HOME", str(home))
     return home
+
+
+@pytest.fixture(scope="session")
+def kubo_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KuboServer]:
+    """A Kubo that knows nobody. Tests share it: each stores content of its own."""
+    kubo = Kubo(find_kubo(), tmp_path_factory.mktemp("kubo"))
+    kubo.configure(Routing_Type="none", Gateway_RetrievalTimeout="1s")
+    with kubo.serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three peers of IPFS Cluster, each with its Kubo. Tests share it: each stores content of its own."""
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster

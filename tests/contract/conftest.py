@@ -12,7 +12,7 @@ from pinui import Client, ClientConfig, KuboProvider, PinProvider, StorageProvid
 from pinui.node import Node
 from pinui.sdk.reading import gateways
 from tests.contract.shelf import Shelf
-from tests.real.daemons import KuboDaemon
+from tests.real.kubo import KuboServer
 
 
 @asynccontextmanager
@@ -47,16 +47,16 @@ async def in_memory(_request: pytest.FixtureRequest) -> AsyncGenerator[StoragePr
 async def on_kubo(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
     """A real Kubo, read through its gateway."""
     request.getfixturevalue("monkeypatch").setattr(gateways, "RPC_PATIENCE", 1)
-    kubo: KuboDaemon = request.getfixturevalue("kubo_daemon")
-    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.api_url, gateway_url=kubo.gateway_url))
+    kubo: KuboServer = request.getfixturevalue("kubo_daemon")
+    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.rpc_url, gateway_url=kubo.gateway_url))
 
 
 @asynccontextmanager
 async def on_kubo_alone(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
     """The same without a gateway, with version 1 CIDs."""
     request.getfixturevalue("monkeypatch").setattr(gateways, "RPC_PATIENCE", 1)
-    kubo: KuboDaemon = request.getfixturevalue("kubo_daemon")
-    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.api_url, cid_version=1))
+    kubo: KuboServer = request.getfixturevalue("kubo_daemon")
+    yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.rpc_url, cid_version=1))
 
 
 def _folder(request: pytest.FixtureRequest) -> Path:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pinui.node import Node
-from tests.real.cluster import Cluster, running_cluster
 from tests.real.kubo import Kubo, KuboServer, find_kubo
 
 
@@ -31,10 +30,3 @@ def kubo_server(kubo: Kubo) -> Iterator[KuboServer]:
     """A daemon of Kubo on the repository `kubo`."""
     with kubo.serving("--offline") as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Three peers of IPFS Cluster, each with its Kubo. Tests share it: each stores content of its own."""
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster

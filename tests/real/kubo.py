@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ def find_kubo() -> str:
 class KuboServer:
     """A running daemon of Kubo, on ports that it found free."""
 
+    kubo: Kubo
     daemon: Daemon
     rpc_url: str
     gateway_url: str
@@ -70,6 +72,11 @@ class Kubo:
         """The CID of a file or folder, which the repository then holds unless `--only-hash` is given."""
         return self("add", "-Q", "-r", "-H", *options, str(path)).decode().strip()
 
+    def configure(self, **settings: object) -> None:
+        """Change settings; an underscore in a name stands for a dot."""
+        for name, value in settings.items():
+            self("config", "--json", name.replace("_", "."), json.dumps(value))
+
     def start(self, *options: str) -> KuboServer:
         """Start the daemon; `Daemon.stop` ends it."""
         daemon = Daemon([self.program, "daemon", *options], self.environment)
@@ -78,7 +85,7 @@ class Kubo:
             for name in ("RPC API", "Gateway")
         )
         daemon.wait_for("Daemon is ready")
-        return KuboServer(daemon, f"http://127.0.0.1:{rpc}", f"http://127.0.0.1:{gateway}/ipfs")
+        return KuboServer(self, daemon, f"http://127.0.0.1:{rpc}", f"http://127.0.0.1:{gateway}/ipfs")
 
     @contextmanager
     def serving(self, *options: str) -> Iterator[KuboServer]:

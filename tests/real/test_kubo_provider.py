@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from pinui import (
@@ -25,10 +26,12 @@ from pinui import (
     ProviderError,
     Timeouts,
 )
+from pinui.ipfs.importer import UNIXFS_2025
 from pinui.sdk.secret import masked
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
-from tests.real.daemons import KuboDaemon, run_kubo
+from tests.real.daemon import Daemon
+from tests.real.kubo import Kubo, KuboServer
 from tests.real.proxy import proxy_to
 
 pytestmark = pytest.mark.real
@@ -41,21 +44,21 @@ async def no_wait(_seconds: float) -> None:
     """Time that takes none."""
 
 
-def on(kubo: KuboDaemon, **settings: Any) -> Client:
+def on(kubo: KuboServer, **settings: Any) -> Client:
     config = ClientConfig(
-        **{"provider": "kubo", "pin_api_url": kubo.api_url, "gateway_url": kubo.gateway_url, **settings}
+        **{"provider": "kubo", "pin_api_url": kubo.rpc_url, "gateway_url": kubo.gateway_url, **settings}
     )
     return Client(KuboProvider(config, clock=Clock(sleep=no_wait)))
 
 
 @pytest.fixture
-async def client(kubo_daemon: KuboDaemon) -> AsyncIterator[Client]:
+async def client(kubo_daemon: KuboServer) -> AsyncIterator[Client]:
     async with on(kubo_daemon) as client:
         yield client
 
 
 @pytest.fixture(params=["gateway", "rpc"])
-async def reader(request: pytest.FixtureRequest, kubo_daemon: KuboDaemon) -> AsyncIterator[Client]:
+async def reader(request: pytest.FixtureRequest, kubo_daemon: KuboServer) -> AsyncIterator[Client]:
     """A client that reads in either way."""
     settings = {} if request.param == "gateway" else {"gateway_url": None}
     async with on(kubo_daemon, **settings) as client:
@@ -71,19 +74,26 @@ def fill(folder: Path, files: dict[str, bytes]) -> Path:
 
 # Adding
 
+
+def added(server: KuboServer, path: Path, *, version: int = 0, hidden: bool = False) -> str:
+    """The CID that `ipfs add` gives, which stores nothing here."""
+    options = [f"--cid-version={version}", *(["-H"] if hidden else [])]
+    return server.kubo("add", "-Q", "-r", "-n", *options, str(path)).decode().strip()
+
+
 SIZES = (0, 1, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 174 * CHUNK + 1)
 
 
 @pytest.mark.parametrize("version", [0, 1])
 async def test_files_of_every_size_get_the_cid_that_ipfs_add_gives(
-    kubo_daemon: KuboDaemon, tmp_path: Path, version: int
+    kubo_daemon: KuboServer, tmp_path: Path, version: int
 ) -> None:
     async with on(kubo_daemon, cid_version=version) as client:
         for size in SIZES:
             (tmp_path / "file").write_bytes(random.Random(size).randbytes(size))
             record = await client.upload(tmp_path / "file")
             assert record.verification == "verified"
-            assert record.cid == kubo_daemon("add", "-Q", "-n", f"--cid-version={version}", str(tmp_path / "file"))
+            assert record.cid == added(kubo_daemon, tmp_path / "file", version=version)
 
 
 ODD_NAMES = ("a.txt", "B", "ä", "z\u0308", "日本語", "🌨 snow", "%41 +&=?#.txt", "-n", 'a"b', "a\\b", "a\nb", "sub/x")
@@ -91,7 +101,7 @@ ODD_NAMES = ("a.txt", "B", "ä", "z\u0308", "日本語", "🌨 snow", "%41 +&=?#
 
 @pytest.mark.parametrize("version", [0, 1])
 async def test_folders_get_the_cid_that_ipfs_add_gives_with_their_empty_folders(
-    kubo_daemon: KuboDaemon, tmp_path: Path, version: int
+    kubo_daemon: KuboServer, tmp_path: Path, version: int
 ) -> None:
     folder = fill(tmp_path / "tree", {name: name.encode() * 30_000 for name in ODD_NAMES})
     for empty in ("empty", "sub/deep/er", "sub/x.d", "with/only/.hidden"):
@@ -100,18 +110,18 @@ async def test_folders_get_the_cid_that_ipfs_add_gives_with_their_empty_folders(
         record = await client.upload(folder)
         assert record.verification == "verified"
         assert record.left_out == LeftOut(hidden=1)
-        assert record.cid == kubo_daemon("add", "-Q", "-r", "-n", f"--cid-version={version}", str(folder))
+        assert record.cid == added(kubo_daemon, folder, version=version)
         taken = await client.upload(folder, hidden=True)
-        assert taken.cid == kubo_daemon("add", "-Q", "-r", "-H", "-n", f"--cid-version={version}", str(folder))
+        assert taken.cid == added(kubo_daemon, folder, hidden=True, version=version)
 
 
 async def test_a_folder_that_is_spread_over_blocks_is_verified(
-    client: Client, kubo_daemon: KuboDaemon, tmp_path: Path
+    client: Client, kubo_daemon: KuboServer, tmp_path: Path
 ) -> None:
     folder = fill(tmp_path / "tree", {f"{number:0100}": b"%d" % number for number in range(2100)})
     record = await client.upload(folder)
     assert record.verification == "verified"
-    assert record.cid == kubo_daemon("add", "-Q", "-r", "-n", str(folder))
+    assert record.cid == added(kubo_daemon, folder)
 
 
 async def test_an_empty_folder_is_a_folder(client: Client, tmp_path: Path) -> None:
@@ -127,9 +137,10 @@ async def test_a_folder_of_which_everything_stays_out_is_refused(client: Client,
         await client.upload(tmp_path / "tree")
 
 
-async def test_a_daemon_that_imports_in_another_way_is_told_how(tmp_path: Path) -> None:
-    with run_kubo(tmp_path / "kubo", profile="unixfs-v1-2025") as kubo:
-        async with on(kubo) as client:
+async def test_a_daemon_that_imports_in_another_way_is_told_how(kubo: Kubo, tmp_path: Path) -> None:
+    kubo.use(UNIXFS_2025)
+    with kubo.serving("--offline") as server:
+        async with on(server) as client:
             data = random.Random(1).randbytes(3 * CHUNK)
             record = await client.upload(data)
             folder = fill(tmp_path / "tree", {"a": data, "sub/b": b"b"})
@@ -156,15 +167,15 @@ async def test_progress_goes_to_the_end_and_sources_may_be_pipes(client: Client)
 
 
 @pytest.mark.parametrize("size", [1000, 1_100_000], ids=["small", "large"])
-async def test_a_body_that_was_cut_on_the_way_is_no_success(kubo_daemon: KuboDaemon, size: int) -> None:
-    async with proxy_to(kubo_daemon.api_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
+async def test_a_body_that_was_cut_on_the_way_is_no_success(kubo_daemon: KuboServer, size: int) -> None:
+    async with proxy_to(kubo_daemon.rpc_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
         proxy.cuts_body_of = "/add"
         with pytest.raises(ProviderError, match="multipart"):
             await client.upload(random.Random(size).randbytes(size))
 
 
-async def test_the_reply_to_a_large_upload_that_was_lost_is_not_a_second_upload(kubo_daemon: KuboDaemon) -> None:
-    async with proxy_to(kubo_daemon.api_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
+async def test_the_reply_to_a_large_upload_that_was_lost_is_not_a_second_upload(kubo_daemon: KuboServer) -> None:
+    async with proxy_to(kubo_daemon.rpc_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
         proxy.loses_reply_to = "/add"
         record = await client.upload(random.Random(5).randbytes(2_000_000))
         assert record.verification == "verified"
@@ -189,11 +200,11 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-async def test_memory_does_not_grow_with_the_file(kubo_daemon: KuboDaemon, tmp_path: Path) -> None:
+async def test_memory_does_not_grow_with_the_file(kubo_daemon: KuboServer, tmp_path: Path) -> None:
     with (tmp_path / "big").open("wb") as file:
         file.truncate(300 * 1024 * 1024)
     process = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-c", MEASURE, kubo_daemon.api_url, str(tmp_path / "big")],
+        *[sys.executable, "-c", MEASURE, kubo_daemon.rpc_url, str(tmp_path / "big")],
         cwd=Path(__file__).parents[2],
         stdout=asyncio.subprocess.PIPE,
     )
@@ -244,24 +255,27 @@ async def test_pinning_by_cid_keeps_the_name_that_is_there(client: Client) -> No
 
 
 async def test_content_of_another_daemon_is_fetched_and_pinned(
-    client: Client, kubo_daemon: KuboDaemon, tmp_path: Path
+    client: Client, kubo: Kubo, kubo_daemon: KuboServer
 ) -> None:
-    with run_kubo(tmp_path / "other") as other:
+    kubo.configure(Routing_Type="none")
+    with kubo.serving() as other:
         async with on(other) as theirs:
             record = await theirs.upload(random.Random(9).randbytes(1_000_000))
-        kubo_daemon("swarm", "connect", other("id", "-f", "<addrs>").split()[0])
+        address = kubo("id", "-f", "<addrs>").decode().split()[0]
+        connect = f"{kubo_daemon.rpc_url}/api/v0/swarm/connect"
+        httpx.post(connect, params={"arg": address}, trust_env=False).raise_for_status()
         assert (await client.pin(record.cid, name="fetched")).status == "pinned"
     assert (await client.download(record.cid)).size == 1_000_000
 
 
-async def test_content_that_nobody_has_is_not_waited_for_without_end(kubo_daemon: KuboDaemon) -> None:
+async def test_content_that_nobody_has_is_not_waited_for_without_end(kubo_daemon: KuboServer) -> None:
     async with on(kubo_daemon, timeout=Timeouts(idle=1.0)) as client:
         with pytest.raises(NetworkTimeout, match=f"nobody who has {ABSENT}"):
             await client.pin(ABSENT)
 
 
-async def test_what_is_not_pinned_is_not_revoked_and_a_lost_reply_is_success(kubo_daemon: KuboDaemon) -> None:
-    async with proxy_to(kubo_daemon.api_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
+async def test_what_is_not_pinned_is_not_revoked_and_a_lost_reply_is_success(kubo_daemon: KuboServer) -> None:
+    async with proxy_to(kubo_daemon.rpc_url) as proxy, on(kubo_daemon, pin_api_url=proxy.url) as client:
         record = await client.store({"revoke": "twice"})
         proxy.loses_reply_to = "/pin/rm"
         assert await client.revoke(record.cid) is True
@@ -282,20 +296,19 @@ async def test_totals_are_the_daemons(client: Client) -> None:
 
 
 @pytest.mark.slow
-async def test_a_listing_that_a_shutdown_cuts_short_is_an_error(tmp_path: Path) -> None:
-    with run_kubo(tmp_path / "kubo") as kubo:
-        names = {f"{number}": b"%d" % number for number in range(3000)}
-        folder = fill(tmp_path / "tree", names)
-        cids = kubo("add", "-r", "-q", "--pin=false", str(folder)).split()
-        for start in range(0, len(cids), 500):
-            kubo("pin", "add", "--name", "n" * 250, *cids[start : start + 500])
-        async with on(kubo) as client:
+async def test_a_listing_that_a_shutdown_cuts_short_is_an_error(kubo: Kubo, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "tree", {f"{number}": b"%d" % number for number in range(3000)})
+    cids = kubo("add", "-r", "-q", "--pin=false", str(folder)).decode().split()
+    for start in range(0, len(cids), 500):
+        kubo("pin", "add", "--name", "n" * 250, *cids[start : start + 500])
+    with kubo.serving("--offline") as server:
+        async with on(server) as client:
             count = 0
             with pytest.raises(PinuiError):
                 async for _ in client.pins():
                     count += 1
                     if count == 1:
-                        kubo.stop()
+                        Daemon.stop(server.daemon)
 
 
 # Reading
@@ -333,7 +346,7 @@ async def test_previews_show_a_beginning_or_what_a_folder_holds(reader: Client, 
     assert (await reader.peek((await reader.upload(b"")).cid)).data == b""
 
 
-async def test_a_gateway_that_is_none_of_the_daemons_is_no_obstacle(kubo_daemon: KuboDaemon) -> None:
+async def test_a_gateway_that_is_none_of_the_daemons_is_no_obstacle(kubo_daemon: KuboServer) -> None:
     async with on(kubo_daemon, gateway_url="http://127.0.0.1:1/ipfs") as client:
         record = await client.store({"read": "by RPC"})
         assert await client.retrieve(record.cid) == {"read": "by RPC"}
@@ -354,15 +367,16 @@ AUTHORIZATIONS = {
 }
 
 
-async def test_credentials_are_bearer_tokens_or_a_name_and_a_password(tmp_path: Path) -> None:
-    with run_kubo(tmp_path / "kubo", authorizations=AUTHORIZATIONS) as kubo:
+async def test_credentials_are_bearer_tokens_or_a_name_and_a_password(kubo: Kubo) -> None:
+    kubo.configure(API_Authorizations=AUTHORIZATIONS)
+    with kubo.serving("--offline") as server:
         for token in ("a-long-token-0123", "bearer:a-long-token-0123"):
-            async with on(kubo, provider_token=token, gateway_url=None) as client:
+            async with on(server, provider_token=token, gateway_url=None) as client:
                 assert await client.test_connection()
                 record = await client.store({"by": "bearer"})
                 assert await client.retrieve(record.cid) == {"by": "bearer"}
         for token in ("ann:pass word: é", "basic:ann:pass word: é"):
-            async with on(kubo, provider_token=token) as client:
+            async with on(server, provider_token=token) as client:
                 assert await client.test_connection()
                 assert (await one(client, record.cid)).name
                 with pytest.raises(ProviderError) as caught:
@@ -370,7 +384,7 @@ async def test_credentials_are_bearer_tokens_or_a_name_and_a_password(tmp_path: 
                 assert caught.value.status == 403
             assert "pass word" not in masked(f"got {token}, or pass word: é alone")
         for token in ("", "wrong", "ann:wrong"):
-            async with on(kubo, provider_token=token) as client:
+            async with on(server, provider_token=token) as client:
                 for call in (client.test_connection(), client.store(1), client.upload(b"x" * 3_000_000)):
                     with pytest.raises(ProviderError) as caught:
                         await call
@@ -389,7 +403,7 @@ async def test_a_daemon_that_is_not_running_is_told_with_how_to_start_it() -> No
         assert "`ipfs daemon`" in (caught.value.hint or "")
 
 
-async def test_another_server_is_not_taken_for_kubo(kubo_daemon: KuboDaemon) -> None:
+async def test_another_server_is_not_taken_for_kubo(kubo_daemon: KuboServer) -> None:
     wrong = kubo_daemon.gateway_url.removesuffix("/ipfs")
     async with on(kubo_daemon, pin_api_url=wrong, retries=0) as client:
         with pytest.raises(ProviderError) as caught:
