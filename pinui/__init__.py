@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         LeftOut,
         OnVerdict,
         Peek,
+        PeerStatus,
         Pin,
         Pinned,
         StoreOptions,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         Verification,
     )
     from pinui.sdk.provider import ContentStream, StorageProvider
+    from pinui.sdk.providers.cluster import ClusterProvider
     from pinui.sdk.providers.kubo import KuboProvider
     from pinui.sdk.providers.pinning import PinProvider
     from pinui.sdk.secret import Secret
@@ -57,6 +59,7 @@ __all__ = [
     "ClientConfig",
     "ClientMessage",
     "ClientRecord",
+    "ClusterProvider",
     "ContentError",
     "ContentStream",
     "FolderItem",
@@ -69,6 +72,7 @@ __all__ = [
     "OnProgress",
     "OnVerdict",
     "Peek",
+    "PeerStatus",
     "Pin",
     "PinProvider",
     "Pinned",
@@ -92,6 +96,7 @@ __all__ = [
 # Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
 _HOMES = {
     "Client": "client",
+    "ClusterProvider": "providers.cluster",
     "KuboProvider": "providers.kubo",
     "OnProgress": "transport.http",
     "PinProvider": "providers.pinning",

@@ -21,6 +21,7 @@ from pinui.sdk.models import (
     LeftOut,
     OnVerdict,
     Peek,
+    PeerStatus,
     Pin,
     Pinned,
     StoreOptions,
@@ -43,6 +44,7 @@ from pinui.sdk.provider import (
     StorageProvider,
     StoresText,
     Streams,
+    TellsPeers,
     Verifies,
 )
 from pinui.sdk.providers.pinning import PinProvider
@@ -254,6 +256,12 @@ class Client:
             raise _unsupported("rename a pin")
         await self.provider.rename(str(Address.parse_root(cid)), name)
 
+    async def status(self, cid: str) -> tuple[PeerStatus, ...]:
+        """The peers of a cluster that keep a pin, or are to, and its state at each; nobody where it isn't pinned."""
+        if not isinstance(self.provider, TellsPeers):
+            raise _unsupported("tell where a pin is kept")
+        return await self.provider.status(str(Address.parse_root(cid)))
+
     async def revoke(self, cid: str) -> bool:
         """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on."""
         return await self.provider.unpin(str(Address.parse_root(cid)))
@@ -319,6 +327,10 @@ def _provider_for(config: ClientConfig) -> StorageProvider:
             from pinui.sdk.providers.kubo import KuboProvider
 
             return KuboProvider(config)
+        case "cluster":
+            from pinui.sdk.providers.cluster import ClusterProvider
+
+            return ClusterProvider(config)
         case "pinning" | "provider_b" | "provider_c":
             return PinProvider(config)
 

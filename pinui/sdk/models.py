@@ -24,6 +24,8 @@ __all__ = [
     "OnVerdict",
     "OnWait",
     "Peek",
+    "PeerState",
+    "PeerStatus",
     "Pin",
     "PinStatus",
     "Pinned",
@@ -38,7 +40,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo"]
+ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo", "cluster"]
 Dialect = Literal["pin", "pinata"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
@@ -49,8 +51,11 @@ OnVerdict = Callable[[Verification | None], None]
 
 # Where each service is, with its gateway, if nobody says otherwise; the services of the contract are the public one.
 PUBLIC = ("https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
-DEFAULT_URLS = {"kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs")}
-TAKES_PASSWORDS = {"kubo"}
+DEFAULT_URLS = {
+    "kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs"),
+    "cluster": ("http://127.0.0.1:9094", "http://127.0.0.1:8080/ipfs"),  # a peer, and the Kubo beside it
+}
+TAKES_PASSWORDS = {"kubo", "cluster"}
 MIB = 1024 * 1024
 SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
@@ -115,9 +120,10 @@ class ClientConfig:
     """What `Client.init` needs to know. Without URLs: the public hosted service, or a daemon on this machine."""
 
     provider: ProviderName = "pinning"
-    """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC."""
+    """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC; `cluster` IPFS
+    Cluster's REST API."""
     provider_token: Secret | str = ""
-    """The provider's JWT. It goes to the API's origin and nowhere else. Kubo takes `user:password`, too."""
+    """The provider's JWT. It goes to the API's origin and nowhere else. Daemons take `user:password`, too."""
     gateway_url: str | None = None
     """Base address for reads; the CID is appended, so it usually ends in `/ipfs`."""
     pin_api_url: str | None = None
@@ -130,6 +136,10 @@ class ClientConfig:
     """The key of a dedicated gateway; it goes to that gateway and nowhere else."""
     cid_version: Literal[0, 1] | None = None
     """The version to ask for. None: as the service does by itself."""
+    replication_min: int | None = None
+    """The fewest peers of a cluster that must be there to take a pin; -1 for all of them, None for its own setting."""
+    replication_max: int | None = None
+    """How many peers of a cluster keep each pin; -1 for all of them, None for its own setting."""
     retries: int = 4
     """How often a failed call that is safe to repeat is repeated; 0 for never."""
     timeout: Timeouts | float = field(default_factory=Timeouts)
@@ -169,6 +179,7 @@ class ClientConfig:
         ):
             if not isinstance(number, int) or number < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
                 raise ValueError(f"{name} must be a whole number, 0 or more, not {number!r}")
+        self._check_replication()
         if isinstance(self.gateways, str):
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
@@ -192,6 +203,19 @@ class ClientConfig:
         shown = (f"{one.name}={getattr(self, one.name, None)!r}" for one in fields(self) if one.repr)
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def _check_replication(self) -> None:
+        factors = (self.replication_min, self.replication_max)
+        if self.provider != "cluster" and factors != (None, None):
+            raise ValueError('replication_min and replication_max are for provider="cluster"')
+        for name, factor in zip(("replication_min", "replication_max"), factors, strict=True):
+            is_number = isinstance(factor, int) and not isinstance(factor, bool)
+            if factor is not None and not (is_number and (factor == -1 or factor >= 1)):
+                raise ValueError(f"{name} must be a number of peers, or -1 for all of them, not {factor!r}")
+        if None not in factors and (-1 in factors) != (factors == (-1, -1)):
+            raise ValueError("replication_min and replication_max are both -1, or neither")
+        if None not in factors and cast("int", factors[0]) > cast("int", factors[1]):
+            raise ValueError("replication_min is larger than replication_max")
+
     @property
     def wire_dialect(self) -> Dialect:
         """The dialect in use."""
@@ -209,6 +233,8 @@ class ClientSettings(TypedDict, total=False):
     dialect: Dialect | None
     gateway_key: Secret | str | None
     cid_version: Literal[0, 1] | None
+    replication_min: int | None
+    replication_max: int | None
     retries: int
     timeout: Timeouts | float
     verify: VerifyMode
@@ -360,6 +386,21 @@ class Pin:
     status: PinStatus = "pinned"
     id: str | None = None
     """The service's own key for this pin."""
+
+
+PeerState = Literal["pinned", "queued", "pinning", "failed", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerStatus:
+    """A pin at one peer of a cluster."""
+
+    name: str
+    """The peer's own name, or its ID where that isn't known."""
+    id: str
+    state: PeerState
+    error: str | None = None
+    """The peer's words about what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)

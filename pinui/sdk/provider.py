@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
-from pinui.sdk.models import Blob, Peek, Pin, Pinned, Totals, Verification
+from pinui.sdk.models import Blob, Peek, PeerStatus, Pin, Pinned, Totals, Verification
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import Uploadable
 
@@ -31,6 +31,7 @@ __all__ = [
     "StorageProvider",
     "StoresText",
     "Streams",
+    "TellsPeers",
     "Verifies",
 ]
 
@@ -213,6 +214,15 @@ class PinsByCid(Protocol):
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Ask the service to fetch and keep it."""
+        ...
+
+
+@runtime_checkable
+class TellsPeers(Protocol):
+    """Pins that several peers keep."""
+
+    async def status(self, cid: str) -> tuple[PeerStatus, ...]:
+        """The peers that keep a pin, or are to, and its state at each; nobody where it isn't pinned."""
         ...
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pinui import Client, ClientConfig, KuboProvider, PinProvider, StorageProvider
+from pinui import Client, ClientConfig, ClusterProvider, KuboProvider, PinProvider, StorageProvider
 from pinui.node import Node
 from pinui.sdk.reading import gateways
 from tests.contract.shelf import Shelf
+from tests.real.cluster import Cluster
 from tests.real.kubo import KuboServer
 
 
@@ -59,6 +60,15 @@ async def on_kubo_alone(request: pytest.FixtureRequest) -> AsyncGenerator[Storag
     yield KuboProvider(ClientConfig(provider="kubo", pin_api_url=kubo.rpc_url, cid_version=1))
 
 
+@asynccontextmanager
+async def on_cluster(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """A real IPFS Cluster of three peers."""
+    cluster: Cluster = request.getfixturevalue("cluster")
+    yield ClusterProvider(
+        ClientConfig(provider="cluster", pin_api_url=cluster.rest_url, gateway_url=cluster.gateway_url)
+    )
+
+
 def _folder(request: pytest.FixtureRequest) -> Path:
     return request.getfixturevalue("tmp_path")
 
@@ -69,8 +79,9 @@ PROVIDERS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManag
     "memory": in_memory,
     "kubo": on_kubo,
     "kubo-rpc": on_kubo_alone,
+    "cluster": on_cluster,
 }
-NEEDS_A_PROGRAM = ("kubo",)
+NEEDS_A_PROGRAM = ("kubo", "cluster")
 
 
 @pytest.fixture(

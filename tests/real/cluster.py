@@ -33,6 +33,9 @@ SETTINGS = {
     "CLUSTER_IPFSPROXY_LISTENMULTIADDRESS": PORT_0,
     "CLUSTER_MDNSINTERVAL": "0s",
     "CLUSTER_MONITORPINGINTERVAL": "2s",
+    # By these a peer chooses who keeps a pin. They are told to the others twice in that time.
+    "CLUSTER_DISK_METRICTTL": "10s",
+    "CLUSTER_TAGS_METRICTTL": "10s",
     "CLUSTER_CRDT_TRUSTEDPEERS": "*",
     "CLUSTER_IPFSHTTP_CONNECTSWARMSDELAY": "1s",
 }
@@ -90,7 +93,7 @@ def running_cluster(folder: Path, count: int = 3, **settings: str) -> Iterator[C
         kubos: list[KuboServer] = []
         for number in range(count):
             kubo = Kubo(ipfs, folder / f"kubo{number}")
-            kubo("config", "Routing.Type", "none")
+            kubo.configure(Routing_Type="none", Gateway_RetrievalTimeout="1s")
             kubos.append(kubo.start())
             stack.callback(Daemon.stop, kubos[-1].daemon)
         peers: list[Peer] = []
@@ -118,12 +121,14 @@ def start_peer(
 
 
 def everybody_is_known(cluster: Cluster, settings: dict[str, str]) -> bool:
-    """Whether each peer sees all of them, without an error."""
+    """Whether each peer sees all of them, without an error, and can choose among them who keeps a pin."""
     user, _, password = settings.get("CLUSTER_RESTAPI_BASICAUTHCREDENTIALS", "").partition(":")
     with httpx.Client(auth=(user, password) if user else None, trust_env=False) as http:
         for peer in cluster.peers:
             answer = http.get(f"{peer.rest_url}/peers").raise_for_status()
             known = [json.loads(line) for line in answer.text.splitlines()]
-            if len(known) < len(cluster.peers) or any(other.get("error") for other in known):
+            metrics = [http.get(f"{peer.rest_url}/monitor/metrics/{name}") for name in ("freespace", "tag:group")]
+            told = [len(metric.raise_for_status().json() or ()) for metric in metrics]
+            if min(len(known), *told) < len(cluster.peers) or any(other.get("error") for other in known):
                 return False
     return True

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import pinui
-from pinui import Client, KuboProvider, PinProvider
+from pinui import Client, ClusterProvider, KuboProvider, PinProvider
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
 from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
@@ -53,6 +53,15 @@ async def test_kubo_is_on_this_machine_unless_it_is_said_where() -> None:
         assert isinstance(client.provider, KuboProvider)
 
 
+async def test_a_cluster_is_on_this_machine_unless_it_is_said_where() -> None:
+    config = ClientConfig(provider="cluster", replication_min=1, replication_max=2)
+    assert (config.pin_api_url, config.gateway_url) == ("http://127.0.0.1:9094", "http://127.0.0.1:8080/ipfs")
+    async with await Client.init(config) as client:
+        assert isinstance(client.provider, ClusterProvider)
+    for factors in ((-1, -1), (None, 3), (2, None), (None, -1)):
+        ClientConfig(provider="cluster", replication_min=factors[0], replication_max=factors[1])
+
+
 def test_a_password_may_hold_what_no_token_does() -> None:
     assert ClientConfig(provider="kubo", provider_token=" ann:pass word é ").provider_token == "ann:pass word é"
     wrong: list[ClientSettings] = [
@@ -68,8 +77,14 @@ def test_a_password_may_hold_what_no_token_does() -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c, kubo"),
+        ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c, kubo, cluster"),
         ({"dialect": "x"}, "dialect"),
+        ({"replication_min": 1}, "are for provider="),
+        ({"provider": "cluster", "replication_min": 0}, "replication_min must be a number of peers"),
+        ({"provider": "cluster", "replication_max": "2"}, "replication_max must be a number of peers"),
+        ({"provider": "cluster", "replication_max": True}, "replication_max must be a number of peers"),
+        ({"provider": "cluster", "replication_min": 3, "replication_max": 2}, "larger than replication_max"),
+        ({"provider": "cluster", "replication_min": 1, "replication_max": -1}, "both -1, or neither"),
         ({"verify": "maybe"}, "verify"),
         ({"cid_version": 2}, "cid_version"),
         ({"retries": -1}, "retries"),

@@ -3,71 +3,126 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.importer import ImportProfile
+from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.errors import PinuiError
-from pinui.sdk.models import Pinned
+from pinui.sdk.models import Blob, ClientConfig, Pinned
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import Api, Line, LineSink
-from pinui.sdk.transport.http import OnProgress, Request
+from pinui.sdk.reading.content import GatewayContent
+from pinui.sdk.reading.gateways import Gateway
+from pinui.sdk.stored_json import text_of
+from pinui.sdk.transport.http import OnProgress
+from pinui.sdk.transport.transport import Clock
 from pinui.sdk.writing.multipart import Multipart, unixfs_head
-from pinui.sdk.writing.prediction import UploadPrediction
-from pinui.sdk.writing.sources import UploadSource
+from pinui.sdk.writing.prediction import UploadPrediction, profile_for
+from pinui.sdk.writing.sources import Uploadable, UploadSource, look_at
 
-__all__ = ["add", "add_options"]
+__all__ = ["AddCall", "AddingProvider"]
 
 # A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
 CHEAP_TO_REPEAT = 1024 * 1024
 
 
-def add_options(profile: ImportProfile) -> dict[str, str | int]:
-    """How files are cut, in the words of `add`. A daemon may be set to something else, so nothing is left out."""
-    return {
-        "cid-version": profile.cid_version,
-        "raw-leaves": "true" if profile.raw_leaves else "false",
-        "chunker": f"size-{profile.chunk_size}",
-        "hash": "sha2-256",
-    }
+@dataclass(frozen=True, slots=True)
+class AddCall:
+    """A daemon's `add`."""
+
+    path: str
+    name_option: str
+    """Which option names the pin. Without one, adding takes away the name that a pin of the same content has."""
+    cid_field: str
+    """Which field has the CID, in the lines that are answered: one for each file and folder, the root last."""
+    is_pinned: Callable[[Cid], Awaitable[bool]]
+    """Whether the daemon has what a lost reply was about."""
+    options: Mapping[str, str | int | None] = field(default_factory=dict[str, "str | int | None"])
+    longest_name: int = 255
+    """Bytes in a pin's name."""
+
+    def name(self, text: str) -> str:
+        """A name of a length that the daemon takes."""
+        return text.encode("utf-8", "replace")[: self.longest_name].decode(errors="ignore")
 
 
-async def add(
-    api: Api,
-    source: UploadSource,
-    profile: ImportProfile,
-    request: Callable[[Multipart], Request],
-    *,
-    cid_field: str,
-    is_pinned: Callable[[Cid], Awaitable[bool]],
-    on_progress: OnProgress | None = None,
-    verifies: bool = True,
-) -> Pinned:
-    """Upload a file or a folder, and compare the CID that comes back with the one that the bytes have.
+class AddingProvider(GatewayContent):
+    """The half of a provider that adds: JSON, files and folders with their empty folders."""
 
-    `cid_field` is the daemon's name for a CID in the lines that it answers, one for each file and folder, root last.
-    """
-    prediction = UploadPrediction(source, profile) if verifies or source.size > CHEAP_TO_REPEAT else None
-    body = Multipart(source.parts, (), on_progress, prediction, unixfs_head)
+    keeps_empty_folders = True
 
-    async def has_arrived() -> bool:
-        cid = None if prediction is None else await asyncio.to_thread(prediction.cid)
+    def __init__(self, config: ClientConfig, api: Api, call: AddCall, gateways: list[Gateway], clock: Clock) -> None:
+        self._api = api
+        self._clock = clock
+        self._call = call
+        self._profile = profile = profile_for(config.cid_version)
+        # A daemon may be set to something else, so nothing that decides over a CID is left out.
+        self._options = {
+            "cid-version": profile.cid_version,
+            "raw-leaves": "true" if profile.raw_leaves else "false",
+            "chunker": f"size-{profile.chunk_size}",
+            "hash": "sha2-256",
+            "max-file-links": profile.links,
+            **call.options,
+        }
+        self._verifies = config.verify != "off"
+        self.requires_proof = config.verify == "require"
+        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
+        super().__init__(config, api.transport, clock, gateways)
+
+    async def put_json(self, data: Any) -> Pinned:
+        """Pin a JSON document."""
+        return await self.put_text(await text_of(data))
+
+    async def put_text(self, text: str) -> Pinned:
+        """Pin a JSON document, given as the text that `JSON.stringify` writes."""
+        source = await look_at(Blob(text.encode()))
+        pinned = await self._add(source, f"client-{int(self._clock.now() * 1000)}")
+        return replace(pinned, size=utf16_length(text))
+
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin a file, or a folder as one directory with its empty folders."""
+        source = await look_at(file, empty_folders=True)
         try:
-            return cid is not None and await is_pinned(cid)
-        except PinuiError:
-            return False  # nobody knows; sending again is harmless
+            return await self._add(source, source.name, on_progress)
+        finally:
+            if source is not file:  # a source is closed by whoever looked at it
+                source.close()
 
-    sink = _AddedSink(cid_field)
-    is_done = has_arrived if source.size > CHEAP_TO_REPEAT else None
-    outcome = await api.transport.perform(request(body), sink, is_done=is_done)
-    if outcome.already_done and prediction is not None:
-        return Pinned(str(prediction.cid()), source.size, "verified" if verifies else None)
-    status = api.head(outcome).status
-    await sink.finish()
-    if not sink.cids:
-        raise wire.not_understood(status, "it names no CID")
-    verdict = prediction.exact_verdict(sink.cids) if prediction is not None and verifies else None
-    return Pinned(sink.cids[-1], source.size, verdict)
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._api.transport.aclose()
+
+    async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:
+        """Upload, and compare the CID that comes back with the one that the bytes have."""
+        call, is_large = self._call, source.size > CHEAP_TO_REPEAT
+        prediction = UploadPrediction(source, self._profile) if self._verifies or is_large else None
+        body = Multipart(source.parts, (), on_progress, prediction, unixfs_head)
+        query = {**self._options, call.name_option: call.name(name)}
+        request = self._api.upload(call.path, query, body, body.content_type)
+
+        async def has_arrived() -> bool:
+            cid = None if prediction is None else await asyncio.to_thread(prediction.cid)
+            try:
+                return cid is not None and await call.is_pinned(cid)
+            except PinuiError:
+                return False  # nobody knows; sending again is harmless
+
+        sink = _AddedSink(call.cid_field)
+        outcome = await self._api.transport.perform(request, sink, is_done=has_arrived if is_large else None)
+        if outcome.already_done and prediction is not None:
+            sink.cids = [str(prediction.cid())]
+        else:
+            status = self._api.head(outcome).status
+            await sink.finish()
+            if not sink.cids:
+                raise wire.not_understood(status, "it names no CID")
+        root = sink.cids[-1]
+        self._reader.remember_pinned(root)
+        verdict = prediction.exact_verdict(sink.cids) if prediction is not None and self._verifies else None
+        return Pinned(root, source.size, verdict)
 
 
 class _AddedSink(LineSink):

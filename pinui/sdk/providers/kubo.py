@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any
 
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.address import Address
 from pinui.sdk.errors import NetworkTimeout, ProviderError
-from pinui.sdk.models import Blob, ClientConfig, Pin, Pinned, Timeouts, Totals
+from pinui.sdk.models import ClientConfig, Pin, Timeouts, Totals
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.adding import add, add_options
+from pinui.sdk.providers.adding import AddCall, AddingProvider
 from pinui.sdk.providers.api import Api, Query, Service
-from pinui.sdk.reading.content import GatewayContent
 from pinui.sdk.reading.gateways import Gateway, gateways_of
-from pinui.sdk.stored_json import text_of
-from pinui.sdk.transport.http import OnProgress, Request
+from pinui.sdk.transport.http import Request
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
-from pinui.sdk.writing.multipart import Multipart
-from pinui.sdk.writing.prediction import profile_for
-from pinui.sdk.writing.sources import Uploadable, UploadSource, look_at
 
 __all__ = ["KuboProvider"]
 
@@ -36,66 +29,20 @@ KUBO = Service(
         404: "There is no such call at this address: check that pin_api_url is that of Kubo's RPC.",
     },
 )
-LONGEST_NAME = 255
-"""Bytes in a pin's name."""
 
 
-class KuboProvider(GatewayContent):
+class KuboProvider(AddingProvider):
     """A `StorageProvider` on Kubo's RPC. It reads through the daemon's gateway, and where that fails through RPC."""
 
-    keeps_empty_folders = True
-
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
-        self._clock = clock or Clock()
-        self._api = api = Api(config, KUBO, self._clock)
-        self._profile = profile_for(config.cid_version)
-        self._verifies = config.verify != "off"
+        clock = clock or Clock()
+        api = Api(config, KUBO, clock)
         self._patience = Timeouts.of(config.timeout).idle
-        self.requires_proof = config.verify == "require"
-        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
         advice = KUBO.advice(api.url)
         gateways = [replace(gateway, advice=advice) for gateway in gateways_of(config)]
         rpc = Gateway(f"{api.url}/api/v0", api.credential, advice=advice, is_rpc=True)
-        super().__init__(config, api.transport, self._clock, [*gateways, rpc])
-
-    async def put_json(self, data: Any) -> Pinned:
-        """Pin a JSON document."""
-        return await self.put_text(await text_of(data))
-
-    async def put_text(self, text: str) -> Pinned:
-        """Pin a JSON document, given as the text that `JSON.stringify` writes."""
-        source = await look_at(Blob(text.encode()))
-        pinned = await self._add(source, f"client-{int(self._clock.now() * 1000)}")
-        return replace(pinned, size=utf16_length(text))
-
-    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
-        """Pin a file, or a folder as one directory with its empty folders."""
-        source = await look_at(file, empty_folders=True)
-        try:
-            return await self._add(source, source.name, on_progress)
-        finally:
-            if source is not file:  # a source is closed by whoever looked at it
-                source.close()
-
-    async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:
-        # Without a name, adding takes away the one that a pin of the same content has.
-        settings = {**add_options(self._profile), "max-file-links": self._profile.links, "pin-name": _short(name)}
-
-        def request(body: Multipart) -> Request:
-            return self._api.upload("api/v0/add", settings, body, body.content_type)
-
-        pinned = await add(
-            self._api,
-            source,
-            self._profile,
-            request,
-            cid_field="Hash",
-            is_pinned=self._is_pinned,
-            on_progress=on_progress,
-            verifies=self._verifies,
-        )
-        self._reader.remember_pinned(pinned.cid)
-        return pinned
+        call = AddCall("api/v0/add", "pin-name", "Hash", self._is_pinned)
+        super().__init__(config, api, call, [*gateways, rpc], clock)
 
     async def _is_pinned(self, cid: Cid) -> bool:
         return await self._find(str(cid)) is not None
@@ -161,7 +108,7 @@ class KuboProvider(GatewayContent):
         address = Address.parse_root(cid)
         if name is None and (held := await self._find(address.cid)) is not None:
             return held
-        name = None if name is None else _short(name)
+        name = None if name is None else self._call.name(name)
         query = {"arg": address.cid, "progress": "true", "name": name}
         request = self._command("pin/add", query, transfer=True)
         blocks, since = 0, self._clock.monotonic()
@@ -188,16 +135,7 @@ class KuboProvider(GatewayContent):
         address = Address.parse_root(cid)
         # Asked first, since a CID that is not pinned would become so; it is an error of the daemon's own.
         await self._api.call(self._command("pin/ls", {"arg": address.cid, "type": "recursive"}))
-        await self._api.call(self._command("pin/add", {"arg": address.cid, "name": _short(name)}))
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        await self._api.transport.aclose()
+        await self._api.call(self._command("pin/add", {"arg": address.cid, "name": self._call.name(name)}))
 
     def _command(self, name: str, query: Query | None = None, *, transfer: bool = False) -> Request:
         return self._api.request("POST", f"api/v0/{name}", query, transfer=transfer)
-
-
-def _short(name: str) -> str:
-    """A name of a length that Kubo takes."""
-    return name.encode("utf-8", "replace")[:LONGEST_NAME].decode(errors="ignore")

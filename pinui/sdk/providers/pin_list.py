@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pinui.sdk.models import Pin, PinStatus
 from pinui.sdk.providers.wire import answer_object, not_understood, one_word, whole_number
 
-__all__ = ["PAGE", "PinPages", "read_job", "read_page"]
+__all__ = ["PAGE", "PinPages", "moment", "read_job", "read_page"]
 
 PAGE = 1000
 """Rows in a page: the most that the hosted service gives."""
@@ -110,7 +110,7 @@ def _read_row(row: object) -> Pin | None:
         cid=cid,
         name=_text(named.get("name")),
         size=whole_number(fields.get("size")),
-        created=_moment(fields.get("date_pinned")),
+        created=moment(fields.get("date_pinned")),
         id=_text(fields.get("id")),
     )
 
@@ -141,7 +141,7 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _moment(value: object) -> int | None:
+def moment(value: object) -> int | None:
     """Milliseconds of an ISO date; None for one that no pin can have."""
     try:
         seen = datetime.fromisoformat(value if isinstance(value, str) else "")

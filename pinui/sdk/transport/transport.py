@@ -29,6 +29,8 @@ WORTH_TELLING = 1.0
 LONGEST_ERROR_BODY = 64 * 1024
 # Less than this within the idle limit is a drip, not progress.
 PROGRESS = 1024
+# Kubo's gateway has asked everybody that it knows, for as long as it may: another try would do the same.
+NOBODY_FOUND = b"Unable to retrieve content within timeout period"
 # A service that has received a file still has to cut and hash it: that much more patience for each byte sent.
 DIGESTING_RATE = 5_000_000
 
@@ -185,7 +187,9 @@ class Transport:
                     offset = continuation(reply.head, resume, takes_part=takes_part)
                     return await self._receive(reply, sink, watchdog, offset)
                 body = await _beginning(reply, LONGEST_ERROR_BODY)
-                final = request.refuses_with_500 and status == 500 and reply.head.media_type == "application/json"
+                final = (
+                    request.refuses_with_500 and status == 500 and reply.head.media_type == "application/json"
+                ) or (status == 504 and NOBODY_FOUND in body)
                 rejection = Rejection(status, reply.head.headers, body, reply.head.url, final)
             location = _redirect_location(request, rejection)
             if location is None:
