@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from rich.cells import cell_len, split_graphemes
 
 from pinui.workspace.text import clean, clean_line
 
 __all__ = [
+    "first_lines",
     "fit",
     "graphemes",
     "joined",
@@ -81,6 +83,14 @@ def wrapped(text: str, width: int) -> Iterator[str]:
             yield paragraph
         else:
             yield from _broken(paragraph, width)
+
+
+def first_lines(text: str, width: int, most: int) -> list[str]:
+    """The first lines of that; the last one says where there is more."""
+    lines = list(islice(wrapped(text, width), most + 1))
+    if len(lines) > most:
+        lines[most - 1 :] = [fit(" ".join(lines[most - 1 :]), width).rstrip()]
+    return lines
 
 
 def _broken(paragraph: str, width: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from pinui.figures import age, ago, day, duration, moment, plural, short_cid, size, when
 from pinui.tui import json_text
-from pinui.tui.display import fit, graphemes, right, short_path, wrapped
+from pinui.tui.display import first_lines, fit, graphemes, right, short_path, wrapped
 from pinui.tui.json_text import beginning, in_short_lines, json_spans, pretty, safe_for_editor
 from pinui.tui.widgets.line_view import segments
 from pinui.workspace.text import clean_line
@@ -133,6 +133,11 @@ def test_a_pane_s_edge_cuts_no_emoji_in_two(parts: list[str], x: int) -> None:
     while rest:
         part = next(part for part in parts if rest.startswith(part))
         rest = rest.removeprefix(part)
+
+
+def test_of_a_long_text_the_first_lines_say_that_there_is_more() -> None:
+    assert first_lines("one two three four", 9, 3) == ["one two", "three", "four"]
+    assert first_lines("one two three four five six", 9, 3) == ["one two", "three", "four fiv…"]
 
 
 def test_text_is_broken_at_blanks() -> None:

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from pinui import FolderItem
 from pinui.figures import ago, when
 from pinui.tui.commands import bindings
-from pinui.tui.display import fit, wrapped
+from pinui.tui.display import first_lines, fit, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView
@@ -133,15 +133,16 @@ class Detail(LineView):
 
     def _facts(self, entry: Entry, width: int) -> Lines:
         gone = entry.revoked_at is not None
-        lines: Lines = [[(line, "bold strong")] for line in list(wrapped(title_of(entry), width))[:3]]
+        lines: Lines = [[(line, "bold strong")] for line in first_lines(title_of(entry), width, 3)]
         if gone:
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
             lines += [[(line, "muted")] for line in wrapped(_way_back(entry), width)]
         elif entry.verification in VERDICTS:
             mark, tone, word, why = VERDICTS[entry.verification]
-            lines.append([(f"{mark} {word}", tone), (f"  {why}" if len(word) + len(why) + 4 <= width else "", "muted")])
-            if len(word) + len(why) + 4 > width:
-                lines.append([(why, "muted")])
+            if len(word) + len(why) + 4 <= width:
+                lines.append([(f"{mark} {word}", tone), (f"  {why}", "muted")])
+            else:
+                lines += [[(f"{mark} {word}", tone)], *([(line, "muted")] for line in wrapped(why, width))]
         if self.refused and not gone:
             lines += [[(line, "error")] for line in wrapped(f"not revoked: {self.refused}", width)]
         lines.append([])
