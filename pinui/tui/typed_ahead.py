@@ -47,6 +47,16 @@ class TypedAhead(App[Result]):
         self._waiting: deque[tuple[Typed, Press]] = deque()
         self._holds: set[object] = set()
 
+    @property
+    def has_taken_every_key(self) -> bool:
+        """Whether every key that was typed has arrived where it was meant to."""
+        return self._typed is None and not self._waiting
+
+    @property
+    def is_holding_keys(self) -> bool:
+        """Whether something is about to take the focus."""
+        return bool(self._holds)
+
     def hold_keys(self, reason: object) -> None:
         """Something is about to take the focus: what is typed now is meant for that."""
         self._holds.add(reason)
@@ -97,10 +107,10 @@ class TypedAhead(App[Result]):
         self._follow(before, partial(self._has_passed, typed), ROUNDS)
 
     def _must_wait(self, event: Typed) -> bool:
-        if self._typed is not None or self._waiting:
+        if not self.has_taken_every_key:
             return True
         # Whoever wants out of something slow gets out.
-        return bool(self._holds) and not (isinstance(event, events.Key) and event.key == "escape")
+        return self.is_holding_keys and not (isinstance(event, events.Key) and event.key == "escape")
 
     def _follow(self, node: DOMNode | None, then: Callable[[], None], rounds: int) -> None:
         """Send a call along the path that a key takes, from what has the focus up to the app.

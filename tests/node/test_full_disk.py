@@ -20,7 +20,7 @@ def no_room(*_: object) -> int:
 
 
 @pytest.mark.parametrize(
-    "where", ["pinui.node.draft._write_all", "pinui.node.draft.os.fsync", "pinui.node.store.sync_folder"]
+    "where", ["pinui.node.draft.os.writev", "pinui.node.draft.os.fsync", "pinui.node.store.sync_folder"]
 )
 def test_a_full_disk_is_a_507_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     node = Node(tmp_path)
@@ -51,7 +51,7 @@ def test_a_disk_that_stays_full_costs_neither_files_nor_descriptors(
     assert pin(0) == 200
     before = len(list(Path("/dev/fd").iterdir()))
     with monkeypatch.context() as full:
-        full.setattr("pinui.node.draft._write_all", no_room)
+        full.setattr("pinui.node.draft.os.writev", no_room)
         assert {pin(number) for number in range(1, 101)} == {507}
     assert len(list(Path("/dev/fd").iterdir())) < before + 50, "each thread of the node may have opened the index"
     assert len(list((node.data_dir / "drafts").iterdir())) == 1, "only the lock is left"

@@ -26,11 +26,13 @@ class FakeClock:
     passed: float = 0.0
     """What passes whatever the clock shows."""
     slept: list[float] = field(default_factory=list[float])
+    on_sleep: Callable[[float], None] = lambda _seconds: None
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.now += seconds
         self.passed += seconds
+        self.on_sleep(seconds)
 
     def as_clock(self) -> Clock:
         return Clock(now=lambda: self.now, monotonic=lambda: self.passed, sleep=self.sleep, random=lambda: 0.5)

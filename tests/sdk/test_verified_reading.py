@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from pinui import Client, ContentError, IntegrityError, NetworkError, PinProvider, ProviderError, Timeouts
+from pinui import Client, ContentError, IntegrityError, NetworkError, ProviderError, Timeouts
 from pinui.ipfs.cid import IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
@@ -339,20 +339,22 @@ async def test_when_all_fail_a_proven_lie_is_what_is_told(reading: Setup) -> Non
 async def test_what_was_just_pinned_is_waited_for(reading: Setup, clock: FakeClock, first: int | None) -> None:
     content = cut(SMALL, KUBO_V0)
     gateway = FakeGateway(content, status=404)
-    client = await reading(*([] if first is None else [FakeGateway(content, status=first)]), gateway)
-    provider = client.provider
-    assert isinstance(provider, PinProvider)
-    with pytest.raises(ProviderError):
-        await client.retrieve(content.cid)
-    assert clock.slept == []
-    provider._reader.remember_pinned(content.cid)
+    gateways = [gateway] if first is None else [FakeGateway(content, status=first), gateway]
 
-    async def sleep(seconds: float) -> None:
-        clock.slept.append(seconds)
+    async def service(request: web.Request) -> web.Response:
+        pinned = web.json_response({"IpfsHash": content.cid})
+        return pinned if request.method == "POST" else await gateways[0](request)
+
+    def passes(_seconds: float) -> None:
         if len(clock.slept) == 3:
             gateway.status = 200
 
-    object.__setattr__(provider._reader.clock, "sleep", sleep)
+    client = await reading(service, *gateways[1:])
+    with pytest.raises(ProviderError):
+        await client.retrieve(content.cid)
+    assert clock.slept == []
+    clock.on_sleep = passes
+    await client.store({"hello": "world"})
     assert await client.retrieve(content.cid) == {"hello": "world"}
     assert clock.slept == [0.5, 1.0, 2.0]
 

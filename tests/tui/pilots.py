@@ -133,7 +133,12 @@ async def keys_taken(pilot: Pilot[Any]) -> None:
     """Wait until all that was typed has arrived where it was meant to."""
     app = pilot.app
     assert isinstance(app, Pinui)
-    await until(pilot, lambda: app._exit or (app._typed is None and not app._waiting), "the end of what was typed")
+    await until(pilot, lambda: has_ended(app) or app.has_taken_every_key, "the end of what was typed")
+
+
+def has_ended(app: App[Any]) -> bool:
+    """Whether the app is on its way out, or gone."""
+    return app.return_code is not None
 
 
 class Seconds:
@@ -179,8 +184,9 @@ async def type_at_once(pilot: Pilot[Any], *typed: str, gap: float = 0.0) -> None
         pilot.app.post_message(key)
     await pilot.pause()
     await keys_taken(pilot)
-    app: Any = pilot.app
-    await until(pilot, lambda: app._exit or not app._holds, "what the last key leads to")
+    app = pilot.app
+    assert isinstance(app, Pinui)
+    await until(pilot, lambda: has_ended(app) or not app.is_holding_keys, "what the last key leads to")
 
 
 async def type_ahead(pilot: Pilot[Any], *typed: str) -> None:
@@ -194,7 +200,7 @@ Typing = Callable[..., Awaitable[None]]
 async def read_question(pilot: Pilot[Any]) -> None:
     """Take the time that a person takes who reads it."""
     app: Any = pilot.app
-    await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen._shown_at is not None, "a question")
+    await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_shown, "a question")
     app.pace.now.pass_by()
 
 

@@ -12,7 +12,7 @@ from pinui.tui.app import Pinui
 from pinui.workspace import Profile
 from pinui.workspace.keyring_store import KeyringTrouble
 from pinui.workspace.profiles import BUILT_IN
-from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import TOASTS, confirm, paste, settled, shows, text_of, told, until, workbench
 from tests.tui.services import TOKEN
 
 
@@ -167,7 +167,7 @@ async def test_settings_that_cannot_be_read_are_told_once_and_what_is_in_use_is_
         await pilot.press("1", "5")
         await shows(pilot, "Profiles", "● ready", "In history here")
         await settled(pilot)
-        assert not app._notifications, "once"
+        assert not TOASTS[app], "once"
 
 
 async def test_a_token_is_replaced_and_never_shown(service: Node) -> None:

@@ -25,7 +25,7 @@ from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import TONES
 from tests.tui import scene
-from tests.tui.pilots import SCENES, settled, shows, workbench
+from tests.tui.pilots import SCENES, settled, shows, strips_of, workbench
 
 READABLE = 4.5
 """The contrast that WCAG 2 asks of text (AA)."""
@@ -101,7 +101,7 @@ def regions(app: Pinui) -> list[Region]:
 
 def texts(app: Pinui) -> Iterator[tuple[str, Style]]:
     """What is written there, and how; without lines, blocks and pictures."""
-    strips = app.screen._compositor.render_strips()
+    strips = strips_of(app)
     for region in regions(app):
         for strip in strips[region.y : region.bottom]:
             for text, style, _ in strip.crop(region.x, region.right):
@@ -171,7 +171,7 @@ async def test_every_text_on_every_screen_can_be_read(
 def styles_of(app: Pinui, words: str) -> list[Style]:
     """How the row with these words is written, from its first cell to its last."""
     region = app.screen.query_one(ItemList).content_region
-    row = next(strip for strip in app.screen._compositor.render_strips() if words in strip.text)
+    row = next(strip for strip in strips_of(app) if words in strip.text)
     return [segment.style or Style.null() for segment in row.crop(region.x, region.right)]
 
 

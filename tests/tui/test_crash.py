@@ -141,10 +141,13 @@ def test_a_crash_shows_no_token_and_leaves_a_report(place: str, own_home: Path) 
 async def test_text_that_is_nowhere_else_is_saved_before_the_end(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    def broken() -> None:
+        raise RuntimeError("broken")
+
     monkeypatch.setattr(Pinui, "save_unsaved", lambda self: "Your text is in draft.json.")
     with pytest.raises(RuntimeError, match="broken"):
         async with workbench() as (app, _pilot):
-            app._handle_exception(RuntimeError("broken"))
+            app.call_later(broken)
     assert "Your text is in draft.json." in capfd.readouterr().err
 
 

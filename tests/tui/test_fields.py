@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual import events
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from pinui.tui.app import Pinui
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
-from tests.tui.pilots import TOASTS, paste, settled, shows, text_of, told, until, workbench
+from tests.tui.pilots import TOASTS, paste, settled, shows, strips_of, text_of, told, until, workbench
 
 FAMILY = "می\u200cخواهم 👨\u200d👩\u200d👧"
 
@@ -94,7 +95,7 @@ async def test_emoji_that_are_made_of_several_characters_are_one_for_cursor_and_
         assert field.cursor_screen_offset.x == left + 3
         await pilot.click(field, offset=(2, 0))
         assert field.cursor_position == 1, "a click on the second half is a click on the family"
-        row = next(strip for strip in app.screen._compositor.render_strips() if family in strip.text)
+        row = next(strip for strip in strips_of(app) if family in strip.text)
         assert family in [segment.text for segment in row], "all of it is under the cursor"
         await pilot.press("delete")
         assert field.value == f"a{flag}{thumb}b"
@@ -134,7 +135,7 @@ async def test_cursor_mouse_and_selection_are_where_they_seem_to_be(monkeypatch:
         assert field.cursor_position == len(text)
         await pilot.press("shift+left", "shift+left", "shift+left", "ctrl+x")
         assert (field.value, copied) == (text[:4], [text[4:]]), "the original is cut"
-        app._clipboard = f"{text}\nend\n"  # where Textual keeps what it copied
+        App.copy_to_clipboard(app, f"{text}\nend\n")  # as Textual's own fields do
         await pilot.press("home", "ctrl+v")
         assert field.value == f"{text}\nend{text[:4]}"
 

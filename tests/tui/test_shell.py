@@ -11,12 +11,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui, make_app, run
 from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
-from pinui.workspace import ConfigError, UnknownProfile, Workspace
+from pinui.workspace import ConfigError, Profile, UnknownProfile, Workspace
+from tests.servers import serve
 from tests.tui.pilots import PATIENCE, confirm, paste, settled, shows, text_of, told, type_ahead, until, workbench
+from tests.tui.services import TOKEN
 
 
 def footer(app: Pinui) -> str:
@@ -269,18 +273,27 @@ def test_a_profile_that_is_not_there_is_reported_before_the_screen_is_taken() ->
 
 
 async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() -> None:
-    async with workbench() as (app, pilot):
-        app.workspace._wait(app.workspace.service, 400)
+    async def service(request: web.Request) -> web.Response:
+        if request.method == "POST":
+            return web.json_response({"IpfsHash": "QmS7Upb9rN86uA91bY7YWgpUR28LjGVQ22UPtAFqzA5b4n"})
+        return web.Response(status=429, headers={"Retry-After": "80"})
+
+    async with serve(service) as (url, _seen), workbench() as (app, pilot):
+        app.workspace.profiles.save(Profile("busy", "custom", api_url=url, gateway_url=f"{url}/ipfs"))
+        await app.workspace.credentials.save("busy", Secret(TOKEN))
+        await app.workspace.switch("busy")
+        asking = asyncio.ensure_future(app.workspace.test())
 
         def left() -> int:
             return int((re.findall(r"waiting for the service · (\d+) s", text_of(app)) or ["0"])[0])
 
         await until(pilot, left, "the countdown")
         first = left()
-        assert 300 < first <= 400
+        assert 60 < first <= 81
         await until(pilot, lambda: 0 < left() < first, "the next second")
-        app.workspace._set_status("ok", "The service answered.")
-        await shows(pilot, "node on 127.0.0.1")
+        asking.cancel()
+        await app.workspace.store("while it waits")
+        await until(pilot, lambda: not left(), "the end of the countdown")
 
 
 async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:

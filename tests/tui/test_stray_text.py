@@ -15,6 +15,7 @@ from pinui.tui.app import Pinui
 from pinui.workspace import Profile, Query
 from tests.tui.pilots import (
     confirm,
+    has_ended,
     paste,
     read_question,
     shows,
@@ -210,8 +211,7 @@ async def many_texts(seed: int, number: int, service: Node) -> None:
             app.pace.now.pass_by()
             text = any_text(chance)
             await type_at_once(pilot, f"'{text}")
-            assert app._exception is None, f"{app._exception!r} after {text!r}"
-            assert not app._exit, f"it ended after {text!r}"
+            assert not has_ended(app), f"it ended after {text!r}"
             assert await holdings(app) == before, f"text {count}, {text!r}, in {app.current_mode}"
 
 

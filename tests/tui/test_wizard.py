@@ -131,7 +131,7 @@ async def test_a_name_is_judged_before_the_address_is_asked_for() -> None:
         await shows(pilot, "A profile cannot be called “local/studio”.")
         assert "There is a profile" not in text_of(app), "one line, the last word only"
         assert focused(app) == "name"
-        assert not app._notifications, "nothing stands over the form"
+        assert not app.screen.query("Toast"), "nothing stands over the form"
 
 
 async def test_a_bad_name_is_told_when_tab_leaves_it_and_found_again_by_enter() -> None:
@@ -168,7 +168,7 @@ async def test_a_bad_address_is_told_in_the_box_and_has_the_focus(service: Node)
         await pilot.press("ctrl+u", "tab", "enter")
         await shows(pilot, "ateway address")
         assert focused(app) == "gateway"
-        assert not app._notifications, "nothing stands over the form"
+        assert not app.screen.query("Toast"), "nothing stands over the form"
 
 
 async def test_a_token_is_found_in_what_is_pasted() -> None:

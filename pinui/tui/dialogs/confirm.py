@@ -113,9 +113,14 @@ class Confirm(Dialog[bool]):
     def wait_again(self) -> None:
         """The question is another one now: half a second from when it is on the screen."""
         self._shown_at = None
-        self.call_after_refresh(self._is_shown)
+        self.call_after_refresh(self._has_been_shown)
 
-    def _is_shown(self) -> None:
+    @property
+    def is_shown(self) -> bool:
+        """Whether the question is on the screen, so that half a second later it can be answered."""
+        return self._shown_at is not None
+
+    def _has_been_shown(self) -> None:
         self._shown_at = self.app.pace.now()
         self._show_wait()
 
