@@ -54,7 +54,7 @@ async def test_the_welcome_gives_way_to_any_place_and_to_the_palette() -> None:
         await paste(pilot, "pins: filter")
         await shows(pilot, "Pins: filter")
         await pilot.press("enter")
-        await until(pilot, lambda: app.focused is not None and app.focused.id == "filter", "the filter line")
+        await shows(pilot, "/ filter: name, CID, recipient, text", "enter to the list   esc clear")
 
 
 async def test_s_on_the_welcome_screen_sets_up_a_service() -> None:
