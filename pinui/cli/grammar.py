@@ -220,7 +220,8 @@ def _profile(verbs: _Verbs) -> None:
     inner = _Verbs(parts, verbs.everywhere)
     inner.add("profile list", "list the profiles")
     part = inner.add(
-        "profile add", "add a profile, or change it: its token is asked for, tested and kept in the keyring"
+        "profile add",
+        "add a profile, or change it: asks for its token, tests it, and keeps it if there is a keyring",
     )
     part.add_argument("name", metavar="NAME", help="what to call it; `pinata` is a service that is known")
     part.add_argument("--api-url", metavar="URL", help="where the pinning API is (default: the one of pinata)")

@@ -99,8 +99,9 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
                 )
         profiles.save(draft)
         console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")
-        console.hint("Putting its token into the keyring, which may ask you to unlock it …")
-        kept = await workspace.credentials.save(draft.name, secret)
+        if (await workspace.credentials.keyring_state()).working:
+            console.hint("Putting its token into the keyring, which may ask you to unlock it …")
+        kept = await workspace.keep_token(draft, secret)
         await _say_where(workspace, console, "token", kept)
         if key is not None:
             await _say_where(

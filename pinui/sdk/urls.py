@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from pinui.sdk.secret import masked
 
-__all__ = ["check_base_url", "is_loopback", "is_pinata", "loggable", "origin", "redirect_target"]
+__all__ = ["check_base_url", "is_loopback", "is_pinata", "loggable", "origin", "origin_text", "redirect_target"]
 
 Origin = tuple[str, str, int]
 
@@ -55,6 +55,16 @@ def origin(url: str) -> Origin | None:
     if parts is None or parts.hostname is None:
         return None
     return parts.scheme, parts.hostname.lower(), parts.port or DEFAULT_PORTS[parts.scheme]
+
+
+def origin_text(url: str) -> str:
+    """The origin as people write it, such as `https://api.example.com`."""
+    found = origin(url)
+    if found is None:
+        return ""
+    scheme, host, port = found
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" + ("" if port == DEFAULT_PORTS[scheme] else f":{port}")
 
 
 def is_loopback(host: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pinui.workspace.errors import NoToken
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean_line
 
@@ -14,7 +15,7 @@ STEPS = {
     429: "The rate limit is reached: try again in a minute.",
     504: "The gateway found nobody who has it: that can take a while after pinning.",
 }
-
+NO_TOKEN = "Enter one in Connection (5, then r)."  # noqa: S105  a sentence
 
 LONGEST = 300
 """Characters: a service may answer with a page, and a name may be as long as it likes."""
@@ -23,6 +24,8 @@ LONGEST = 300
 def sentence(error: BaseException) -> str:
     """What to tell a person about this error."""
     words, hint = sentence_for(error)
+    if isinstance(error, NoToken) and "profile add" in (hint or ""):
+        hint = NO_TOKEN
     hint = hint or STEPS.get(getattr(error, "status", 0))
     told = not hint or hint in words[:LONGEST]
     return clean_line(_bounded(words) if told else f"{_bounded(words)} {_bounded(hint or '')}")

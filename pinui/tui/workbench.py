@@ -208,7 +208,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         if other is None:
             result = await self.workspace.test()
         else:
-            result = await self.workspace.test(other, (await self.workspace.credentials.read(name)).secret)
+            result = await self.workspace.test(other)
         self.remember_test(name, result)
         if result.ok and other is None:
             await self.count_pins()

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from pinui.disk import private_folder
-from pinui.workspace.credentials import expiry
+from pinui.workspace.credentials import expiry, for_service
 from pinui.workspace.errors import NoToken, WorkspaceError
 from pinui.workspace.profiles import ENVIRONMENT
 from pinui.workspace.sentences import finished
@@ -29,11 +29,19 @@ class Connection:
     """A client, and what has to be closed after it."""
 
     def __init__(
-        self, client: Client, api_url: str, gateway_url: str, opened: AsyncExitStack, expires_at: datetime | None
+        self,
+        client: Client,
+        api_url: str,
+        gateway_url: str,
+        opened: AsyncExitStack,
+        expires_at: datetime | None,
+        kept_in: str,
     ) -> None:
         self.client = client
         self.expires_at = expires_at
         """When the token in use says it ends."""
+        self.kept_in = kept_in
+        """Where the token in use comes from, as in `Credential.origin`."""
         self.api_url = api_url
         self.gateway_url = gateway_url
         self._opened = opened
@@ -54,6 +62,7 @@ class Connection:
         from pinui.sdk.models import ClientConfig
 
         expires_at: datetime | None = None
+        kept_in = "nowhere"
         async with AsyncExitStack() as stack:
             settings: dict[str, Any] = {"on_wait": on_wait, "gateways": profile.gateways}
             settings |= {} if retries is None else {"retries": retries}
@@ -62,7 +71,9 @@ class Connection:
                 settings |= {"provider_token": node.token, "pin_api_url": node.api_url}
                 settings["gateway_url"] = profile.gateway_url or node.gateway_url
             else:
-                token = secret or await _token(profile, credentials)
+                token = secret
+                if token is None:
+                    token, kept_in = await _token(profile, credentials)
                 expires_at = expiry(token)
                 settings["provider_token"] = token
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
@@ -75,7 +86,7 @@ class Connection:
                 reason = str(error).replace("provider_token", "its token")
                 raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {finished(reason)}") from error
             client = await stack.enter_async_context(await Client.init(config))
-            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at)
+            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at, kept_in)
         raise AssertionError  # the stack swallows nothing
 
     async def aclose(self) -> None:
@@ -90,12 +101,18 @@ def _node(paths: Paths) -> Node:
     return Node(paths.node)
 
 
-async def _token(profile: Profile, credentials: Credentials) -> Secret:
-    credential = await credentials.read(profile.name)
+async def _token(profile: Profile, credentials: Credentials) -> tuple[Secret, str]:
+    stored = await credentials.read(profile.name)
+    credential = for_service(stored, profile)
     if credential.secret:
-        return credential.secret
+        return credential.secret, credential.origin
     if profile.name == ENVIRONMENT:
         raise NoToken("PINUI_API_URL is set and there is no token for it.", hint="Set PINUI_TOKEN.")
+    if stored.secret:
+        raise NoToken(
+            f"The profile “{profile.name}” has no token for this service. {credential.trouble}",
+            hint=f"Enter one with `pinui profile add {profile.name}`, or set PINUI_TOKEN.",
+        )
     if credential.trouble:  # it may have one, in a keyring that does not open
         raise NoToken(f"The profile “{profile.name}” has no token that could be read.", hint=credential.trouble)
     hint = f"Give it one with `pinui profile add {profile.name}`, or set PINUI_TOKEN."

@@ -6,17 +6,20 @@ import base64
 import binascii
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui.sdk.secret import Secret
+from pinui.sdk.urls import origin_text
 from pinui.workspace.keyring_store import KeyringTrouble, OSKeyring
-from pinui.workspace.models import Credential, KeyringState
+from pinui.workspace.models import Credential, KeyringState, Profile
+from pinui.workspace.profiles import ENVIRONMENT
 
 if TYPE_CHECKING:
     from pinui.workspace.paths import Paths
 
-__all__ = ["Credentials", "ending", "expiry", "tidy"]
+__all__ = ["Credentials", "ending", "expiry", "for_service", "tidy"]
 
 SOON = timedelta(days=7)
 INSTEAD = "Set PINUI_TOKEN to use a token without a keyring."
@@ -28,7 +31,7 @@ class Credentials:
     def __init__(self, paths: Paths, *, keyring: OSKeyring | None = None) -> None:
         self._mark = paths.mark
         self._keyring = keyring or OSKeyring()
-        self._session: dict[str, Secret] = {}
+        self._session: dict[str, tuple[Secret, str | None]] = {}
 
     async def read(self, profile: str) -> Credential:
         """What is known of a profile's token. `PINUI_TOKEN` comes first, then what was given in this run."""
@@ -36,9 +39,12 @@ class Credentials:
             return _credential(Secret(tidy(from_environment)), "environment")
         return await self._read(profile)
 
-    async def save(self, profile: str, secret: Secret) -> Credential:
-        """Keep a token in the keyring; where that fails, for this run, with the reason in `trouble`."""
-        return await self._save(profile, secret)
+    async def save(self, profile: str, secret: Secret, *, service: str | None = None) -> Credential:
+        """Keep a token in the keyring; where that fails, for this run, with the reason in `trouble`.
+
+        `service` is the origin that the token was entered for.
+        """
+        return await self._save(profile, secret, service)
 
     async def read_gateway_key(self, profile: str) -> Credential:
         """The key of the profile's dedicated gateway."""
@@ -66,21 +72,35 @@ class Credentials:
 
     async def _read(self, item: str) -> Credential:
         if (held := self._session.get(item)) is not None:
-            return _credential(held, "session")
+            secret, service = held
+            return replace(_credential(secret, "session"), token_for=service)
         try:
             text = await self._keyring.get(item + self._mark)
         except KeyringTrouble as trouble:
             return Credential(None, "none", f"{trouble} {INSTEAD}")
         return Credential(None, "none") if text is None else _credential(Secret(text), "keyring")
 
-    async def _save(self, item: str, secret: Secret) -> Credential:
+    async def _save(self, item: str, secret: Secret, service: str | None = None) -> Credential:
         try:
             await self._keyring.set(item + self._mark, secret.reveal())
         except KeyringTrouble as trouble:
-            self._session[item] = secret
+            self._session[item] = secret, service
             return _credential(secret, "session", f"{trouble} {INSTEAD}")
         self._session.pop(item, None)
         return _credential(secret, "keyring")
+
+
+def for_service(credential: Credential, profile: Profile) -> Credential:
+    """The credential, unless its token was entered for another service than the one that the profile names now."""
+    if credential.secret is None or credential.origin == "environment":
+        return credential
+    if profile.name == ENVIRONMENT:
+        return Credential(None, "none")
+    here = origin_text(profile.api_url or "")
+    entered_for = credential.token_for or profile.token_for
+    if entered_for in (None, here):
+        return credential
+    return Credential(None, "none", f"Its token was entered for {entered_for}, and is not sent to {here}.")
 
 
 def tidy(pasted: str) -> str:

@@ -35,6 +35,8 @@ class Profile:
     """Further gateways, tried in order."""
     gateway_key: bool = False
     """Whether the gateway has a key of its own, kept in the keyring beside the token."""
+    token_for: str | None = None
+    """The origin that the stored token was entered for. It is sent to no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Credential:
     """One sentence: what is wrong with the keyring, and what to do about it."""
     expires_at: datetime | None = None
     """When the token says it ends."""
+    token_for: str | None = None
+    """The origin that a token of this run was entered for; of one in the keyring, the profile knows it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pinui.disk import lock_folder, private_folder, write_private
-from pinui.sdk.urls import check_base_url
+from pinui.sdk.urls import check_base_url, origin_text
 from pinui.workspace.errors import ConfigError, UnknownProfile, WorkspaceError
 from pinui.workspace.models import Profile
 
@@ -97,7 +97,7 @@ class Profiles:
     # Writing
 
     def save(self, profile: Profile) -> None:
-        """Add a profile, or change the one of that name."""
+        """Add a profile, or change the one of that name. Its token stays with the address that it was entered for."""
         check_name(profile.name)
         if profile.name == LOCAL.name:
             raise WorkspaceError("The profile “local” is the embedded node and has nothing to set.")
@@ -108,8 +108,12 @@ class Profiles:
             if url is not None:
                 check_url(url, what=what)  # what could not be read again is not written
 
+        before = self._own().get(profile.name) or BUILT_IN.get(profile.name)
+        if before is not None and profile.token_for is None:
+            profile = _bound(profile, before)
+
         def change(document: Any) -> None:
-            table = document.setdefault("profiles", _new_table(is_super=True)).setdefault(profile.name, _new_table())
+            table = _table_of(document, profile.name)
             fields: dict[str, Any] = {
                 "preset": profile.preset,
                 "api_url": profile.api_url,
@@ -117,12 +121,21 @@ class Profiles:
                 "dialect": profile.dialect,
                 "gateways": list(profile.gateways) or None,
                 "gateway_key": profile.gateway_key or None,
+                "token_for": profile.token_for,
             }
             for key, value in fields.items():
                 if value is None:
                     table.pop(key, None)
                 elif table.get(key) != value:
                     table[key] = value
+
+        self._change(change)
+
+    def bind_token(self, name: str, url: str) -> None:
+        """Remember that the token of a profile was entered for the service at this address."""
+
+        def change(document: Any) -> None:
+            _table_of(document, name)["token_for"] = origin_text(url)
 
         self._change(change)
 
@@ -222,8 +235,11 @@ class Profiles:
         gateway_key = known.get("gateway_key", False)
         if not isinstance(gateway_key, bool):
             raise wrong("gateway_key", "should be true or false")
+        token_for = known.get("token_for")
+        if token_for is not None and not isinstance(token_for, str):
+            raise wrong("token_for", "should be an address in quotes")
         gateways = tuple(cast("list[str]", further))
-        return Profile(name, preset, urls["api_url"], urls["gateway_url"], dialect, gateways, gateway_key)
+        return Profile(name, preset, urls["api_url"], urls["gateway_url"], dialect, gateways, gateway_key, token_for)
 
     def _wrong(self, key: str, reason: str, *, table: str | None) -> ConfigError:
         where = line_of(self._text(), key, table)
@@ -256,10 +272,18 @@ def overridden(profile: Profile, environment: Mapping[str, str]) -> Profile:
     api_url, gateway_url = environment.get("PINUI_API_URL"), environment.get("PINUI_GATEWAY_URL")
     if api_url:
         url = check_url(api_url, what="PINUI_API_URL")
-        profile = Profile(ENVIRONMENT, "custom", url) if profile.preset == "local" else replace(profile, api_url=url)
+        is_local = profile.preset == "local"
+        profile = Profile(ENVIRONMENT, "custom", url) if is_local else _bound(replace(profile, api_url=url), profile)
     if gateway_url:
-        profile = replace(profile, gateway_url=check_url(gateway_url, what="PINUI_GATEWAY_URL"))
+        url = check_url(gateway_url, what="PINUI_GATEWAY_URL")
+        has_key = profile.gateway_key and origin_text(url) == origin_text(profile.gateway_url or "")
+        profile = replace(profile, gateway_url=url, gateway_key=has_key)
     return profile
+
+
+def _bound(profile: Profile, before: Profile) -> Profile:
+    """The profile with its token bound to the address that it had before."""
+    return replace(profile, token_for=before.token_for or origin_text(before.api_url or "") or None)
 
 
 def line_of(text: str, key: str, table: str | None) -> int | None:
@@ -290,6 +314,11 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 def _broken(path: Path, what: str) -> ConfigError:
     return ConfigError(f"{path} cannot be used: {what}.", hint="Mend the file or move it away; nothing was changed.")
+
+
+def _table_of(document: Any, name: str) -> Any:
+    """A profile's table, added if there is none."""
+    return document.setdefault("profiles", _new_table(is_super=True)).setdefault(name, _new_table())
 
 
 def _new_table(*, is_super: bool = False) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pinui.sdk.urls import origin_text
 from pinui.workspace.connection import Connection
-from pinui.workspace.credentials import Credentials, ending
+from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.models import Credential, Status, TestResult
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
@@ -110,13 +111,19 @@ class Session:
             return TestResult(False, (time.perf_counter() - begun) * 1000, error)
         return TestResult(True, (time.perf_counter() - begun) * 1000)
 
-    async def credential(self) -> Credential:
-        """What is known of this profile's token."""
-        if self.profile.preset == "local":
+    async def credential(self, profile: Profile | None = None) -> Credential:
+        """What is known of a profile's token; without one, of the profile in use."""
+        profile = profile or self.profile
+        if profile.preset == "local":
             return Credential(None, "node")
-        if self.profile.name == ENVIRONMENT and not os.environ.get("PINUI_TOKEN"):
-            return Credential(None, "none")
-        return await self.credentials.read(self.profile.name)
+        return for_service(await self.credentials.read(profile.name), profile)
+
+    async def keep_token(self, profile: Profile, secret: Secret) -> Credential:
+        """Keep the token of a profile: in the keyring, else for this run. It belongs to the profile's address."""
+        kept = await self.credentials.save(profile.name, secret, service=origin_text(profile.api_url or ""))
+        if kept.origin == "keyring":  # else an older token may still be there
+            await asyncio.to_thread(self.profiles.bind_token, profile.name, profile.api_url or "")
+        return kept
 
     @property
     def token_ending(self) -> str | None:
@@ -141,10 +148,20 @@ class Session:
 
     async def _connected(self, service: Service) -> Connection:
         try:
-            return await service.connected()
+            connection = await service.connected()
         except Exception as error:
             self._note(service, "failed", sentence_for(error)[0])
             raise
+        if connection.kept_in == "keyring" and service.profile.token_for is None:
+            await self._bind_token(service)
+        return connection
+
+    async def _bind_token(self, service: Service) -> None:
+        """A token from before origins were remembered belongs to the address of its first use."""
+        profile = service.profile
+        service.profile = replace(profile, token_for=origin_text(profile.api_url or ""))
+        with suppress(WorkspaceError):  # settings that can't be written: the next run tries again
+            await asyncio.to_thread(self.profiles.bind_token, profile.name, profile.api_url or "")
 
     async def _ready_to_read(self, service: Service) -> Client:
         """The client of a profile that content can be read with."""

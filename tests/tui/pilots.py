@@ -28,7 +28,7 @@ from pinui.tui.app import Pinui, make_app
 from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
-from pinui.workspace import Credential, Query, TestResult
+from pinui.workspace import Credential, KeyringState, Query, TestResult
 from tests.tui import scene
 
 __all__ = [
@@ -351,11 +351,16 @@ async def connection(app: Pinui, pilot: Pilot[None]) -> None:
 
 
 async def wizard(app: Pinui, pilot: Pilot[None]) -> None:
-    """The token has been pasted."""
+    """The token has been pasted, on a machine with a keyring."""
+
+    async def working() -> KeyringState:
+        return KeyringState("SecretService", True, "The keyring works (SecretService).")
+
+    app.workspace.credentials.keyring_state = working  # type: ignore[method-assign]
     await pilot.press("5", "a")
     await shows(pilot, "Where should your pins live?")
     await pilot.press("enter")
-    await shows(pilot, "Paste the API token")
+    await shows(pilot, "Paste the API token", "It goes to the OS keyring")
     await paste(pilot, "eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjE4MjU3NTAwMDB9.c2lnbmF0dXJl")
     await shows(pilot, "looks like a JWT")
 

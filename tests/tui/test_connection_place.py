@@ -14,6 +14,7 @@ from pinui.workspace.keyring_store import KeyringTrouble
 from pinui.workspace.profiles import BUILT_IN
 from tests.tui.pilots import TOASTS, confirm, paste, settled, shows, text_of, told, until, workbench
 from tests.tui.services import TOKEN
+from tests.workspace.stores import FakeOSStore, use_store
 
 
 async def test_what_the_node_holds_is_counted_anew_on_every_visit() -> None:
@@ -93,6 +94,43 @@ async def test_profiles_are_tested_used_and_removed(service: Node) -> None:
         await until(pilot, lambda: app.workspace.profile.name == "local")
         await until(pilot, lambda: "studio" not in text_of(app).splitlines()[0])
         assert [profile.name for profile in app.workspace.profiles.list()] == ["local", "pinata"]
+
+
+async def test_a_changed_address_asks_for_another_token(service: Node) -> None:
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+        await pilot.press("5")
+        await shows(pilot, "studio", "○ not tested")
+        await pilot.press("j", "j", "enter")
+        await told(pilot, "Now using studio.")
+        await pilot.press("e")
+        await shows(pilot, "API address of studio")
+        await pilot.press("ctrl+u")
+        await paste(pilot, "http://127.0.0.1:9")
+        await pilot.press("enter")
+        await shows(pilot, "Gateway address of studio")
+        await pilot.press("enter")
+        await told(pilot, f"Its token was entered for {service.api_url}, and is not sent to http://127.0.0.1:9.")
+        await pilot.press("t")
+        await shows(pilot, "○ no token", "○ No token", "5, then r", f"entered for {service.api_url}")
+        assert "unreachable" not in text_of(app)
+        await pilot.press("r")
+        await shows(pilot, "New token for studio", "No keyring works here")
+        await paste(pilot, "another-token")
+        await pilot.press("enter")
+        await told(pilot, "Kept in memory, for this run only.")
+        await pilot.press("t")
+        await shows(pilot, "✗ unreachable")
+
+
+async def test_a_token_that_goes_to_the_keyring_is_said_to(monkeypatch: pytest.MonkeyPatch, service: Node) -> None:
+    use_store(monkeypatch, FakeOSStore())
+    async with workbench() as (app, pilot):
+        await add_profile(app, service)
+        await pilot.press("5")
+        await shows(pilot, "studio", "○ not tested")
+        await pilot.press("j", "j", "r")
+        await shows(pilot, "It goes to the OS keyring, never to a file")
 
 
 async def test_of_a_built_in_profile_the_token_is_removed_and_the_profile_stays() -> None:

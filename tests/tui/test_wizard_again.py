@@ -23,7 +23,7 @@ async def use_pinata(app: Pinui, service: Node) -> Profile:
     await app.workspace.credentials.save("pinata", Secret("an-old-token"))
     await app.workspace.credentials.save_gateway_key("pinata", Secret("the-gateway's-key"))
     await app.switch("pinata")
-    return changed
+    return app.workspace.profiles.get("pinata")
 
 
 async def test_a_profile_in_use_is_set_up_again_with_its_own_gateway_and_goes_on_with_the_new_token(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pinui.sdk.urls import check_base_url, is_loopback, is_pinata, loggable, origin, redirect_target
+from pinui.sdk.urls import check_base_url, is_loopback, is_pinata, loggable, origin, origin_text, redirect_target
 
 CID = "bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 
@@ -152,3 +152,17 @@ def test_an_address_is_logged_without_secrets(url: str, shown: str | None) -> No
         assert set(values) <= {"***", "1", "c"}
     else:
         assert logged == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        ("https://API.example.com/v2/", "https://api.example.com"),
+        ("https://api.example.com:443", "https://api.example.com"),
+        ("http://127.0.0.1:5001/api", "http://127.0.0.1:5001"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("ftp://example.com", ""),
+    ],
+)
+def test_an_origin_is_written_as_people_write_it(url: str, text: str) -> None:
+    assert origin_text(url) == text

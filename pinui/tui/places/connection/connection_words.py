@@ -10,10 +10,10 @@ from pinui.figures import day
 from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.widgets.line_view import Lines
-from pinui.workspace import Credential, Profile, TestResult
+from pinui.workspace import Credential, KeyringState, NoToken, Profile, TestResult
 from pinui.workspace.credentials import ending
 
-__all__ = ["KINDS", "ORIGINS", "latency", "standing", "token_words", "verdict"]
+__all__ = ["KINDS", "ORIGINS", "latency", "standing", "token_goes", "token_words", "verdict"]
 
 BARS = "▁▂▃▄▅▆▇█"
 ORIGINS = {
@@ -30,8 +30,12 @@ def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
         return "○ not tested", "muted"
     if tests[-1].ok:
         return ("● ready" if profile.preset == "local" else "● connected"), "success"
-    status = getattr(tests[-1].error, "status", None)
-    return ("✗ refused" if status in (401, 403) else "✗ unreachable"), "error"
+    error = tests[-1].error
+    if isinstance(error, NoToken):
+        return "○ no token", "warning"
+    if getattr(error, "status", None) in (401, 403):
+        return "✗ refused", "error"
+    return ("✗ unreachable" if isinstance(error, ConnectionError) else "✗ failed"), "error"
 
 
 def verdict(tests: Sequence[TestResult], width: int) -> Lines:
@@ -41,7 +45,9 @@ def verdict(tests: Sequence[TestResult], width: int) -> Lines:
     if tests[-1].ok:
         return [[("✓ Connected  ", "bold success"), ("the service accepts the token", "muted")]]
     words = sentence(tests[-1].error) if tests[-1].error else "no answer"
-    return [[("✗ Not connected", "bold error")], *([(line, "text")] for line in wrapped(words, width))]
+    is_missing = isinstance(tests[-1].error, NoToken)
+    title = ("○ No token", "bold warning") if is_missing else ("✗ Not connected", "bold error")
+    return [[title], *([(line, "text")] for line in wrapped(words, width))]
 
 
 def token_words(credential: Credential, now: float) -> str:
@@ -55,6 +61,13 @@ def token_words(credential: Credential, now: float) -> str:
         soon = ending(credential.expires_at, moment)
         words += f". {soon}" if soon else ""
     return words if not credential.trouble else f"{words}: {credential.trouble}"
+
+
+def token_goes(keyring: KeyringState) -> str:
+    """Where a token that is about to be entered will be kept."""
+    if keyring.working:
+        return "It goes to the OS keyring, never to a file, and is never shown."
+    return "No keyring works here, so it is kept for this run only. It is never shown."
 
 
 def latency(tests: Sequence[TestResult]) -> Lines:

@@ -14,17 +14,27 @@ from textual.message import Message
 from textual.widget import Widget
 
 from pinui.figures import ago, count, plural, size
+from pinui.sdk.urls import origin_text
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
-from pinui.tui.places.connection.connection_words import KINDS, ORIGINS, latency, standing, token_words, verdict
+from pinui.tui.places.connection.connection_words import (
+    KINDS,
+    ORIGINS,
+    latency,
+    standing,
+    token_goes,
+    token_words,
+    verdict,
+)
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.workspace import Profile, Query, TestResult
+from pinui.workspace.profiles import ENVIRONMENT
 
 __all__ = ["ConnectionScreen"]
 
@@ -155,7 +165,7 @@ class ConnectionScreen(PlaceScreen):
         facts = [("API", api), ("Gateway", gateway)]
         facts += [("Also read from", other) for other in profile.gateways]
         if profile.preset != "local":
-            credential = await self.workspace.credentials.read(profile.name)
+            credential = await self.workspace.credential(profile)
             facts.append(("Token", token_words(credential, self.app.clock())))
         else:
             facts.append(("Token", ORIGINS["node"]))
@@ -230,12 +240,16 @@ class ConnectionScreen(PlaceScreen):
         )
         if gateway is None:
             return
-        changed = replace(profile, api_url=api, gateway_url=gateway)
+        keeps_key = profile.gateway_key and origin_text(gateway) == origin_text(profile.gateway_url or "")
+        changed = replace(profile, api_url=api, gateway_url=gateway, gateway_key=keeps_key)
         await asyncio.to_thread(self.workspace.profiles.save, changed)
         if profile.name == self.workspace.profile.name:
             await self.app.switch(profile.name)
         self.app.tests.pop(profile.name, None)
         await self._reload()
+        credential = await self.workspace.credential(await asyncio.to_thread(self.workspace.profiles.get, profile.name))
+        if credential.secret is None and credential.trouble:
+            self.app.tell(f"{credential.trouble} r enters one.", warning=True)
 
     def action_replace_token(self) -> None:
         """A new token, unseen."""
@@ -248,12 +262,12 @@ class ConnectionScreen(PlaceScreen):
         if profile.preset == "local":
             self.app.tell("The embedded node makes its own token.", warning=True)
             return
-        note = "It goes to the OS keyring, never to a file, and is never shown."
+        note = token_goes(await self.workspace.credentials.keyring_state())
         typed = await self.ask(TokenPrompt("Token", f"New token for {profile.name}", note=note, password=True))
         secret = Secret(one_token(typed or ""))
         if not secret:
             return
-        kept = await self.workspace.credentials.save(profile.name, secret)
+        kept = await self.workspace.keep_token(profile, secret)
         self.app.tell(
             f"Kept {ORIGINS.get(kept.origin, 'in the OS keyring')}. {kept.trouble or ''}", warning=bool(kept.trouble)
         )
@@ -288,9 +302,9 @@ class ConnectionScreen(PlaceScreen):
         await self._reload(workspace.profile.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The embedded node can't be edited or removed."""
+        """The embedded node and the service that PINUI_API_URL names can't be edited or removed."""
         if self.is_mounted and action in ("edit", "replace_token", "remove"):
-            return True if self.chosen.preset != "local" else None
+            return True if self.chosen.preset != "local" and self.chosen.name != ENVIRONMENT else None
         return super().check_action(action, parameters)
 
     def action_copy(self) -> None:

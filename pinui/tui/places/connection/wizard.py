@@ -17,6 +17,7 @@ from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.dialogs.prompt import one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
+from pinui.tui.places.connection.connection_words import token_goes
 from pinui.tui.places.connection.wizard_parts import OF_A_SERVICE, ServiceList, pages
 from pinui.tui.places.connection.wizard_words import (
     HIGH,
@@ -81,6 +82,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one(".pinata").display = self.service == "pinata"
         focus_now(self.query_one(f"#{PAGES[page].focus}"))
         self.refresh_bindings()
+        if page == "token":
+            self.run_worker(self._say_where_it_goes, group="wizard.keyring", exclusive=True, exit_on_error=False)
+
+    async def _say_where_it_goes(self) -> None:
+        keyring = await self.app.workspace.credentials.keyring_state()
+        self.query_one("#token-goes", Static).update(Content(token_goes(keyring)))
 
     def on_resize(self) -> None:
         """A small terminal has room for all the steps and for what is wrong, too: the air goes first."""
@@ -316,7 +323,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         try:
             draft = await self.draft()
             await asyncio.to_thread(workspace.profiles.save, draft)
-            kept = await workspace.credentials.save(draft.name, self.secret())
+            kept = await workspace.keep_token(draft, self.secret())
             if key := self.text("key"):
                 await workspace.credentials.save_gateway_key(draft.name, Secret(key))
         except Exception as error:  # noqa: BLE001  the person can go back and try again

@@ -68,7 +68,9 @@ def pages() -> ComposeResult:
         yield say("The token is sent there and nowhere else.")
     with Vertical(id="page-token"):
         yield say("Paste the API token (JWT) of your account.", "question")
-        yield say(TOKEN_GOES)
+        goes = say(TOKEN_GOES)
+        goes.id = "token-goes"
+        yield goes
         yield boxed("Token", TokenField(password=True, id="token"))
         yield Static(id="verdict")
         yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")

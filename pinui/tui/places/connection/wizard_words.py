@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
-TOKEN_GOES = "It goes to the OS keyring where there is one, otherwise it is kept for this run; never to a file."  # noqa: S105
+TOKEN_GOES = "It is never shown, and never written to a file."  # noqa: S105
 ROOMY = 64
 """From this width on the steps stand in one line with long strokes between them."""
 HIGH = 20
