@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.modes import MODES
-from pinui.tui.workbench import AddressWanted, PinWanted, Place, ServiceWanted, Unsaved, Workbench
+from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
 
 __all__ = ["Pinui", "make_app", "run"]
 
@@ -114,19 +114,19 @@ class Pinui(Workbench):
         self.if_by_itself(self._leave, lambda: self.tell_not_alone("q", "doesn't quit"))
 
     def _leave(self) -> None:
-        """Running transfers and text that is nowhere else are asked about first."""
-        running, unsaved = self.workspace.transfers.active, self._unsaved()
-        if not running and not unsaved:
-            self.exit()
+        """Transfers and other work under way are asked about first; text that was typed comes back."""
+        running = self.workspace.transfers.active
+        unfinished = [place.unfinished for place in self.visited() if place.unfinished]
+        if not running and not unfinished:
+            self._end()
             return
         from pinui.tui.dialogs.confirm import leave_question
 
-        self.push_screen(leave_question(running, unsaved), lambda yes: self.exit() if yes else None)
+        self.push_screen(leave_question(running, unfinished), lambda yes: self._end() if yes else None)
 
-    def _unsaved(self) -> list[Unsaved]:
-        screens = [screen for stack in self._screen_stacks.values() for screen in stack]
-        places = [screen for screen in screens if isinstance(screen, Place) and screen.is_mounted]
-        return [place.unsaved for place in places if place.unsaved]
+    def _end(self) -> None:
+        self.save_unsaved()
+        self.exit()
 
     def search_themes(self) -> None:
         """What F9 and the palette's Theme show."""

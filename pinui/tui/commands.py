@@ -34,7 +34,7 @@ APP = Group(
         ),
         here("app.palette", "ctrl+p", "app.command_palette", "palette", "Find any command, profile or pin"),
         Command("app.help", "question_mark,f1", "app.help", "help", "Explain what has the focus, with its keys"),
-        Command("app.quit", "q,ctrl+q", "app.quit", "quit", "Leave; asks first when something would be lost"),
+        Command("app.quit", "q,ctrl+q", "app.quit", "quit", "Leave; asks first while something is under way"),
         spare("app.theme", "f9", "app.change_theme", "theme", "Choose another theme; it is remembered"),
     ),
 )

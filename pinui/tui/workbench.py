@@ -22,6 +22,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, with_own_variables
 from pinui.tui.transfer_news import Ended
 from pinui.tui.typed_ahead import TypedAhead
+from pinui.tui.unsaved import UnsavedText
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
     from pinui import Totals
     from pinui.workspace import Entry, Profile, TestResult, Workspace
+    from pinui.workspace.drafts import Drafts
 
-__all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Unsaved", "Workbench"]
+__all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Unfinished", "Workbench"]
 
 log = logging.getLogger("pinui.tui")
 LOOK = 1.5
@@ -39,8 +41,8 @@ GROWN_OLD = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Unsaved:
-    """Work that quitting would lose: the fact as half a sentence, and the consequence."""
+class Unfinished:
+    """Work that quitting would cut off: the fact as half a sentence, and the consequence."""
 
     fact: str
     consequence: str
@@ -53,8 +55,12 @@ class Place(Protocol):
     @property
     def is_mounted(self) -> bool: ...
     @property
-    def unsaved(self) -> Unsaved | None:
-        """Work that quitting would lose."""
+    def unfinished(self) -> Unfinished | None:
+        """Work that quitting would cut off."""
+        ...
+
+    def keep_text(self, drafts: Drafts) -> Drafts:
+        """Put the text that was typed here and is stored nowhere into what is kept for the next start."""
         ...
 
     def show_status(self) -> None:
@@ -117,6 +123,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._written = 0
         self._shown_at = 0.0
         self._chosen_theme = ""
+        self.unsaved = UnsavedText(self, self._gather_text, self._tell_lost)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -127,6 +134,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         from pinui.workspace import Workspace
 
         self.workspace = await Workspace.open(profile=self._profile, home=self._home)
+        await self.unsaved.open(self.workspace.paths.drafts)
         theme = self.workspace.profiles.setting("theme")
         self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
         self._chosen_theme = self.theme
@@ -139,6 +147,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.workspace.subscribe(self._workspace_changed)
         self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         self.call_after_refresh(self.connect)
+        self._tell_back()
         self.set_interval(LOOK, self._look_for_others)
 
     def home(self) -> Path | None:
@@ -150,6 +159,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._tell_no_more()
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
+        self.unsaved.close()
 
     async def on_event(self, event: events.Event) -> None:
         """Our fields clean what they draw; the line of Textual's palette draws what it is given."""
@@ -304,6 +314,31 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         elif news is not None and self.current_mode != "files":
             self.tell(news)
             self.bell()
+
+    # -- text that is not stored yet ----------------------------------------------------------------------------
+
+    def save_unsaved(self) -> str:
+        """Also after a crash. Returns a sentence for a person, if there is such text."""
+        return self.unsaved.save()
+
+    def visited(self) -> list[Place]:
+        """The places that were shown in this run."""
+        screens = [screen for stack in self._screen_stacks.values() for screen in stack]
+        return [screen for screen in screens if isinstance(screen, Place) and screen.is_mounted]
+
+    def _gather_text(self, drafts: Drafts) -> Drafts:
+        for place in self.visited():
+            drafts = place.keep_text(drafts)
+        return drafts
+
+    def _tell_lost(self, error: OSError) -> None:
+        self.tell(f"Text that you don't store won't come back: {sentence(error)}", warning=True)
+
+    def _tell_back(self) -> None:
+        text = self.unsaved.text
+        places = [place for place, there in (("JSON (2)", text.json), ("Messages (4)", text.messages)) if there]
+        if places:
+            self.tell(f"Text that you had not stored is back in {' and '.join(places)}.")
 
     # -- telling ------------------------------------------------------------------------------------------------
 

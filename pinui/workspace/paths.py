@@ -41,6 +41,11 @@ class Paths:
         return cls(config / "config.toml", data / "history.db", data / "node", data / "crashes")
 
     @property
+    def drafts(self) -> Path:
+        """Where text that is not stored yet waits for the next start."""
+        return self.history.with_name("drafts")
+
+    @property
     def debug_log(self) -> Path:
         """Where the workbench logs with `--debug`."""
         return self.history.with_name("debug.log")

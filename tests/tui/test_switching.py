@@ -124,7 +124,7 @@ async def test_pins_are_revoked_at_the_service_that_the_question_was_about() -> 
             await confirm(pilot, "R")
             await until(pilot, lambda: any(request.method == "DELETE" for request in seen), "the first one")
             await pilot.press("q")
-            await shows(pilot, "2 pins are still to be revoked. Quit all the same?")
+            await shows(pilot, "2 pins are still to be revoked. Quit anyway?")
             await pilot.press("escape")
             await app.switch("local")
             may_answer.set()

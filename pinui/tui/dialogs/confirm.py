@@ -26,7 +26,7 @@ from pinui.tui.pace import QUIET, Press
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
-from pinui.tui.workbench import Unsaved
+from pinui.tui.workbench import Unfinished
 from pinui.workspace import Entry
 
 __all__ = [
@@ -305,18 +305,18 @@ def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
     )
 
 
-def leave_question(running: int, unsaved: Sequence[Unsaved]) -> Confirm:
-    """Before leaving with transfers under way, or with text that is nowhere else."""
+def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
+    """Before leaving with transfers or other work under way."""
     undone: list[str] = []
     consequences: list[str] = []
     if running:
         undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
         consequences.append("Uploads stop where they are and are not pinned; downloads leave no partial file behind.")
-    for text in unsaved:
-        undone.append(text.fact)
-        consequences.append(text.consequence)
+    for work in unfinished:
+        undone.append(work.fact)
+        consequences.append(work.consequence)
     fact = ", and ".join(undone)
-    return Confirm("Quit", f"{fact[0].upper()}{fact[1:]}. Quit all the same?", "\n\n".join(consequences), "Quit")
+    return Confirm("Quit", f"{fact[0].upper()}{fact[1:]}. Quit anyway?", "\n\n".join(consequences), "Quit")
 
 
 def overwrite_question(path: Path) -> Confirm:

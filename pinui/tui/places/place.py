@@ -20,10 +20,11 @@ from pinui.tui.keeps_focus import KeepsFocus
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
-from pinui.tui.workbench import Unsaved, Workbench
+from pinui.tui.workbench import Unfinished, Workbench
 
 if TYPE_CHECKING:
     from pinui.workspace import Workspace
+    from pinui.workspace.drafts import Drafts
 
 __all__ = ["PlaceScreen"]
 
@@ -86,12 +87,18 @@ class PlaceScreen(KeepsFocus[None]):
         bar.profile, bar.state, bar.fact = self.app.standing()
 
     @property
-    def unsaved(self) -> Unsaved | None:
+    def unfinished(self) -> Unfinished | None:
         """What leaving the program would lose of what was written or begun here."""
         if not self.revoking:
             return None
         be = "is" if self.revoking == 1 else "are"
-        return Unsaved(f"{plural(self.revoking, 'pin')} {be} still to be revoked", "What is not revoked stays pinned.")
+        return Unfinished(
+            f"{plural(self.revoking, 'pin')} {be} still to be revoked", "What is not revoked stays pinned."
+        )
+
+    def keep_text(self, drafts: Drafts) -> Drafts:
+        """Put the text that was typed here and is stored nowhere into what is kept for the next start."""
+        return drafts
 
     def workspace_changed(self) -> None:
         """The history, the profile or the status changed; steps of a running transfer alone show in Files only."""

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,8 +33,8 @@ from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.preview import show_json
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.line_view import Lines, LineView
-from pinui.tui.workbench import Unsaved
 from pinui.workspace import WorkspaceError
+from pinui.workspace.drafts import Drafts
 
 __all__ = ["JsonScreen"]
 
@@ -101,6 +102,8 @@ class JsonScreen(DocumentActions):
             [[("What you retrieve appears here,", "muted")], [("checked against its CID.", "muted")]]
         )
         self._title_document()
+        if text := self.app.unsaved.text.json:
+            self.editor.load_text(text)
 
     @property
     def editor(self) -> JsonEditor:
@@ -108,13 +111,14 @@ class JsonScreen(DocumentActions):
         return self.query_one(JsonEditor)
 
     @property
-    def unsaved(self) -> Unsaved | None:
-        """The text is nowhere else: not stored, and not as it came from a file or a document."""
-        if not self.editor.text.strip() or self.editor.text == self._kept:
-            return None
-        return Unsaved(
-            "the text in JSON is not stored", "The text is lost. To keep it, go to JSON (2) and store it (F5)."
-        )
+    def unsaved(self) -> str:
+        """The text, if it is nowhere else: not stored, and not as it came from a file or a document."""
+        text = self.editor.text
+        return text if text.strip() and text != self._kept else ""
+
+    def keep_text(self, drafts: Drafts) -> Drafts:
+        """The text in the editor."""
+        return replace(drafts, json=self.unsaved)
 
     def _title_document(self) -> None:
         fact = ("text · t tree" if self.has_class("-text") else "tree · t text") if self.address else ""
@@ -127,6 +131,7 @@ class JsonScreen(DocumentActions):
     def _typed(self) -> None:
         if self._pause is not None:
             self._pause.stop()
+        self.app.unsaved.changed()
         self._pause = self.set_timer(PAUSE, lambda: self.work_on(self._validate, "validate"))
 
     async def _validate(self) -> None:
@@ -172,6 +177,7 @@ class JsonScreen(DocumentActions):
         finally:
             self._storing.discard(text)
         self._kept = text
+        self.app.unsaved.changed()
         self.stored = entry.cid
         self.app.fresh = entry.id
         self.refresh_bindings()
@@ -193,7 +199,7 @@ class JsonScreen(DocumentActions):
 
     async def _may_replace(self) -> bool:
         """Another text may take the place of the one in the editor."""
-        return self.unsaved is None or await self.ask(replace_text_question()) is True
+        return not self.unsaved or await self.ask(replace_text_question()) is True
 
     async def _edit(self, text: str, *, kept: bool) -> None:
         text = await asyncio.to_thread(lambda: in_short_lines(safe_for_editor(text)))

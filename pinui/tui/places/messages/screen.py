@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -23,8 +24,9 @@ from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
-from pinui.tui.workbench import Unsaved
+from pinui.tui.workbench import Unfinished
 from pinui.workspace import Entry, Query
+from pinui.workspace.drafts import Drafts
 
 __all__ = ["MessagesScreen"]
 
@@ -59,7 +61,8 @@ class MessagesScreen(PlaceScreen):
     def __init__(self) -> None:
         super().__init__()
         self.new: list[str] = []
-        self.sending = 0
+        self.sending: list[tuple[str, str]] = []
+        """Recipients and texts of messages on their way."""
         self._texts: dict[tuple[int, str], str] = {}  # the long ones of the thread in sight
         self._reading = asyncio.Lock()
         self._loads = 0
@@ -82,6 +85,10 @@ class MessagesScreen(PlaceScreen):
             [("v ", "bold primary"), ("reads by CID", "muted")],
         ]
         self.recipients.drafts = self.line.drafts
+        for name, text in self.app.unsaved.text.messages.items():
+            self.line.give_back(name, text)
+            if name is not None:
+                self.new.append(name)  # unless they turn out to be known
         self._title()
 
     @property
@@ -106,20 +113,22 @@ class MessagesScreen(PlaceScreen):
         return None if current is None or current.id == RECEIVED else current.id
 
     @property
-    def unsaved(self) -> Unsaved | None:
-        """What is on its way, and every draft."""
-        parts = [revoking] if (revoking := super().unsaved) else []
+    def unfinished(self) -> Unfinished | None:
+        """Pins that are being revoked, and messages on their way."""
+        parts = [revoking] if (revoking := super().unfinished) else []
         if self.sending:
-            lost = "It may be stored all the same, and nobody would know its CID."
-            parts.append(Unsaved("a message is being stored", lost))
-        drafts = len(self.line.unsent)
-        if drafts == 1:
-            parts.append(Unsaved("a message is not stored", "The line in Messages (4) is lost."))
-        elif drafts:
-            parts.append(Unsaved(f"{count(drafts)} messages are not stored", "The lines in Messages (4) are lost."))
+            lost = "It may be stored anyway, and nobody would know its CID."
+            parts.append(Unfinished("a message is being stored", lost))
         if not parts:
             return None
-        return Unsaved(", and ".join(part.fact for part in parts), "\n\n".join(part.consequence for part in parts))
+        return Unfinished(", and ".join(part.fact for part in parts), "\n\n".join(part.consequence for part in parts))
+
+    def keep_text(self, drafts: Drafts) -> Drafts:
+        """The draft for each recipient. A message on its way is one until it is stored."""
+        messages = self.line.unsent
+        for name, text in self.sending:
+            messages[name] = f"{text}\n{messages[name]}" if name in messages else text
+        return replace(drafts, messages=messages)
 
     def _title(self, older: int = 0) -> None:
         name = self.recipient
@@ -200,6 +209,10 @@ class MessagesScreen(PlaceScreen):
         self._turn_line()
         self.work_on(self._show_thread, "thread")
 
+    @on(Input.Changed, "#words")
+    def _typed(self) -> None:
+        self.app.unsaved.changed()
+
     @on(Input.Blurred, "#words")
     def _left_the_line(self) -> None:
         self._turn_line()
@@ -239,10 +252,10 @@ class MessagesScreen(PlaceScreen):
         if name is None:
             self.action_new_recipient()
         elif (text := self.line.take(name)).strip():
+            self.sending.append((name, text))
             self.work_on(lambda: self._send(name, text), "send", exclusive=False, busy=self.line)
 
     async def _send(self, name: str, text: str) -> None:
-        self.sending += 1
         try:
             with self.app.under_way("storing …"):
                 entry = await self.workspace.send(name, text)
@@ -251,7 +264,8 @@ class MessagesScreen(PlaceScreen):
             self.recipients.refresh()
             raise
         finally:
-            self.sending -= 1
+            self.sending.remove((name, text))
+            self.app.unsaved.changed()
         await self._reload()
         self.app.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
 
