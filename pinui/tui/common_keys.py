@@ -45,7 +45,7 @@ COMMON_KEYS: dict[str, Group] = {
     ),
     "line": Group(
         "Messages: The line to write",
-        (here("line.send", "enter", "submit", "store", "Store the message as a public document"),),
+        (here("line.send", "enter", "submit", "store", "Store the message as a document"),),
         "messages",
         "#line",
     ),

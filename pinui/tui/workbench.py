@@ -264,6 +264,11 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def _places(self) -> list[Place]:
         return [screen for screen in self.screen_stack if isinstance(screen, Place) and screen.is_mounted]
 
+    @property
+    def audience(self) -> str:
+        """Who can read stored content, as half a sentence: the local node's gateway answers this machine alone."""
+        return "on this machine only" if self.workspace.profile.preset == "local" else "public once stored"
+
     def standing(self) -> tuple[str, str, str]:
         """For the top bar: the profile, how its last call went, one fact."""
         profile, status = self.workspace.profile, self.workspace.status

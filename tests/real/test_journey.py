@@ -78,7 +78,7 @@ def tmux(tmp_path: Path, own_home: Path) -> Iterator[Tmux]:
 
 def test_a_newcomer_gets_through_everything_in_one_sitting(tmux: Tmux, tmp_path: Path) -> None:
     # The first start welcomes; Enter begins on the local node.
-    tmux.shows("Welcome to pinui.", "What you store is public.")
+    tmux.shows("Welcome to pinui.", "what you store is public.")
     tmux.press("Enter")
     tmux.shows("Nothing is pinned yet.", "● local")
 

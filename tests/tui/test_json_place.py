@@ -40,7 +40,7 @@ async def test_typing_is_checked_and_f5_stores() -> None:
         await shows(pilot, "This is not JSON yet")
         assert not await app.workspace.history.count(Query()), "bad input changes nothing"
         place_of(app).editor.load_text('{"title": "Release notes", "version": 1.0}')
-        await shows(pilot, "valid · 37 characters · public once stored")
+        await shows(pilot, "valid · 37 characters · on this machine only")
         await pilot.press("f5")
         await told(pilot, "Stored as Qm")
         entry = (await app.workspace.history.page(Query()))[0]

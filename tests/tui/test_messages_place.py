@@ -30,7 +30,7 @@ async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytes
     async with workbench() as (app, pilot):
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
         await pilot.press("4")
-        await shows(pilot, "Nobody yet.", "stored in public, delivered by nobody")
+        await shows(pilot, "Nobody yet.", "share the CID yourself")
         await pilot.press("n")
         await shows(pilot, "Whom do you want to write to?")
         await paste(pilot, "alice")

@@ -29,7 +29,7 @@ def footer(app: Pinui) -> str:
 
 async def test_the_first_start_welcomes_once() -> None:
     async with workbench(welcome=True) as (app, pilot):
-        await shows(pilot, "Welcome to pinui.", "What you store is public.")
+        await shows(pilot, "Welcome to pinui.", "what you store is public.")
         await pilot.press("enter")
         await shows(pilot, "Nothing is pinned yet.")
         await until(pilot, lambda: app.workspace.profiles.setting("welcomed"))
@@ -209,7 +209,7 @@ async def test_one_toast_at_a_time_above_the_lower_border_and_gone_in_the_next_p
         assert border.endswith("╯")
         assert "q quit" in keys
         await pilot.press("2")
-        await shows(pilot, "public once stored")
+        await shows(pilot, "on this machine only")
         assert "The last word." not in text_of(app)
         await pilot.press("1")
         await shows(pilot, "Nothing is pinned yet.")
@@ -330,3 +330,11 @@ async def test_leaving_does_not_wait_for_the_nodes_folder(own_home: Path) -> Non
             await told(pilot, "Waiting for another process, which holds the node's folder")
             await pilot.press("q")
             await until(pilot, lambda: not app.is_running, "the end")
+
+
+async def test_the_welcome_says_where_enter_leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINUI_API_URL", "https://pins.example")
+    monkeypatch.setenv("PINUI_TOKEN", "a-token")
+    async with workbench(welcome=True) as (app, pilot):
+        await shows(pilot, "begin with environment, at pins.example")
+        assert app.audience == "public once stored"

@@ -31,8 +31,8 @@ ABOUT = {
     ),
     "store": (
         "Store",
-        "Write or load a JSON document and store it with F5. It is stored as JavaScript would write it, and it is "
-        "public from then on.",
+        "Write or load a JSON document and store it with F5. It is stored as JavaScript would write it. On a "
+        "pinning service it is public from then on; on the local node only this machine can read it.",
     ),
     "retrieve": (
         "Retrieve",
@@ -44,11 +44,11 @@ ABOUT = {
     "transfers": ("Transfers", "What goes up and down. It goes on while you are elsewhere; only c cancels."),
     "recipients": (
         "Recipients",
-        "Names you wrote to or filed messages under. A message is a public document with a recipient's name in it; "
-        "nobody delivers it. Pass its CID on yourself.",
+        "Names you wrote to or filed messages under. A message is a document with a recipient's name in it, public on "
+        "a pinning service. Nobody delivers it: share its CID yourself.",
     ),
     "thread": ("Thread", "What you sent to and filed under this name. A message tells no sender: file it yourself."),
-    "line": ("Write", "Enter stores the message as a public document. Then y copies its CID, to pass it on."),
+    "line": ("Write", "Enter stores the message as a document. Then y copies its CID, to pass it on."),
     "profiles": (
         "Profiles",
         "The services you can pin to. Tokens live in the keyring of your system, or in memory for this run; they are "

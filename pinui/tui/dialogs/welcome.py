@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from textual import getters
 from textual.app import ComposeResult
 from textual.content import Content
@@ -13,16 +15,17 @@ from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.tui.workbench import ServiceWanted, Workbench
+from pinui.workspace.text import clean_line
 
 __all__ = ["WelcomeScreen"]
 
-TEXT = Content.from_markup(
+TEXT = (
     "[bold $strong]Welcome to pinui.[/]\n\n"
     "Store JSON, upload files and leave messages on IPFS. Each gets a CID: an address made from its contents, which "
     "anybody can use to read it and to check that nothing was changed.\n\n"
-    "[$warning]What you store is public.[/] Whoever has the CID can read it, and copies may outlive your pin. "
-    "Nothing is encrypted for you.\n\n"
-    "[bold $primary]enter[/]   begin here, on a node inside pinui [$muted](no account, no set-up)[/]\n"
+    "[$warning]On a pinning service, what you store is public.[/] Everybody with the CID can read it, and copies may "
+    "outlive your pin. On the local node only this machine can read it. Nothing is encrypted for you.\n\n"
+    "[bold $primary]enter[/]   $begin\n"
     "[bold $primary]s[/]       set up a pinning service [$muted](you need its API token)[/]\n\n"
     "[$muted]1 to 5 go to the five places, ? explains where you are, q leaves.[/]"
 )
@@ -39,7 +42,11 @@ class WelcomeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """One box between the bars."""
         yield TopBar("")
-        box = Static(TEXT, id="welcome")
+        profile = self.app.workspace.profile
+        begin = "begin here, on a node inside pinui"
+        if profile.preset != "local":
+            begin = f"begin with {profile.name}, at {urlsplit(profile.api_url or '').netloc}"
+        box = Static(Content.from_markup(TEXT, begin=Content(clean_line(begin))), id="welcome")
         box.border_title = "pinui"
         yield box
         yield KeyBar()
@@ -56,7 +63,7 @@ class WelcomeScreen(Screen[None]):
         self.dismiss()
 
     def action_begin(self) -> None:
-        """Begin on the local node."""
+        """Begin with the profile in use: the local node, until another one is chosen."""
         self.leave()
 
     def action_service(self) -> None:

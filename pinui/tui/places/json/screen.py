@@ -96,7 +96,7 @@ class JsonScreen(DocumentActions):
 
     def on_mount(self) -> None:
         """Titles and a first word in each pane."""
-        pane_title(self.query_one("#store"), "Store", "enter to write · public once stored")
+        pane_title(self.query_one("#store"), "Store", f"enter to write · {self.app.audience}")
         pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
         self.query_one(JsonTree).show_notes(
             [[("What you retrieve appears here,", "muted")], [("checked against its CID.", "muted")]]
@@ -141,7 +141,7 @@ class JsonScreen(DocumentActions):
         self.is_valid = False
         pane.remove_class("-wrong")
         if not text.strip():
-            pane_title(pane, "Store", "empty · public once stored")
+            pane_title(pane, "Store", f"empty · {self.app.audience}")
             return
         try:
             value = await asyncio.to_thread(parse, text)
@@ -152,7 +152,7 @@ class JsonScreen(DocumentActions):
             pane_title(pane, "Store", f"{place}{error.reason}")
             return
         self.valid, self.is_valid = value, True
-        pane_title(pane, "Store", f"valid · {count(utf16_length(stored))} characters · public once stored")
+        pane_title(pane, "Store", f"valid · {count(utf16_length(stored))} characters · {self.app.audience}")
 
     def action_store(self) -> None:
         """Store what is in the editor."""

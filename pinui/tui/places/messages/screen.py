@@ -35,7 +35,6 @@ RECEIVED = "\0received"
 MOST = 300
 LONG = 400
 """Characters: an excerpt of that length may be the beginning of more."""
-PUBLIC = "stored in public, delivered by nobody: pass the CID on with y"
 
 
 class RecipientList(TwoLineList):
@@ -133,7 +132,7 @@ class MessagesScreen(PlaceScreen):
     def _title(self, older: int = 0) -> None:
         name = self.recipient
         unfiled = self.recipients.current is not None and name is None
-        fact = "f files one under a name" if unfiled else PUBLIC
+        fact = "f files one under a name" if unfiled else f"{self.app.audience}; share the CID yourself (y)"
         pane_title(
             self.thread,
             name or ("Received" if unfiled else "Messages"),
@@ -237,7 +236,7 @@ class MessagesScreen(PlaceScreen):
         self.ask_on(self._new_recipient, "new")
 
     async def _new_recipient(self) -> None:
-        note = "Any name that means something to you both. It becomes part of the public document."
+        note = "Any name that means something to you both. It becomes part of the stored document."
         name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note), more=True)
         if name:
             if name not in self.new:
