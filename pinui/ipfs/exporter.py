@@ -121,14 +121,21 @@ def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterat
     yield here
 
 
-def walk_blocks(cid: Cid, lookup: BlockLookup, scope: Scope = "all") -> Iterator[tuple[Cid, Bytes]]:
-    """Every block of a tree, parents first, each as often as it is linked. Identity CIDs need no block.
+def walk_blocks(
+    cid: Cid, lookup: BlockLookup, scope: Scope = "all", *, repeats: bool = True
+) -> Iterator[tuple[Cid, Bytes]]:
+    """Every block of a tree, parents first, each as often as it is linked, or once. Identity CIDs need no block.
 
     As with `read_file`, none is held between two.
     """
+    seen: set[Cid] = set()
     pending: list[tuple[Cid, int]] = [(cid, 0)]
     while pending:
         part, depth = pending.pop()
+        if part in seen:
+            continue
+        if not repeats:
+            seen.add(part)
         if depth > MAX_FILE_DEPTH + MAX_FOLDER_DEPTH or len(pending) > MAX_PENDING:
             raise UnsupportedContent("a tree is nested too deeply")
         data = [_bytes_of(part, lookup)]

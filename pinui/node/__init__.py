@@ -5,6 +5,7 @@ gateway      `/ipfs/…`: files, folder pages, blocks, CARs   uploads, body   re
 sending      content on its way, within bounded memory      workers         threads for work that blocks
 store        the data folder: CARs, crash safety            index           the pins and blocks in it (SQLite)
 recovery     an index made again from the CARs              draft, lock     pins being written, and by whom
+trees        what a pin contains, and copies of parts       conditions      what a reader asks for
 guard        Host, Origin, token, rate                      connections     limits on connections
 command      what `pinui node` runs
 """

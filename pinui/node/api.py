@@ -1,4 +1,4 @@
-"""The pinning API: uploads, unpinning, listing, totals and the authentication test."""
+"""The pinning API: uploads, pinning by CID, names, unpinning, listing, totals and the authentication test."""
 
 from __future__ import annotations
 
@@ -10,18 +10,30 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.errors import ContentAddressError, MissingBlock
 from pinui.node.body import pump, read_whole
 from pinui.node.errors import ApiError
 from pinui.node.index import Index, Pin
-from pinui.node.store import PinStore
+from pinui.node.store import NewPin, PinStore
+from pinui.node.trees import copy_tree, describe_tree
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
-from pinui.node.wire import json_request, list_body, list_query, pin_body
+from pinui.node.wire import (
+    Options,
+    job_body,
+    json_request,
+    list_body,
+    list_query,
+    pin_body,
+    pin_by_hash_request,
+    read_cid,
+    update_request,
+)
 from pinui.node.workers import Workers
 
 __all__ = ["PinningApi"]
 
 MAX_JSON = 10_000_000
+MAX_METADATA = 1_000_000
 WELCOME = "Congratulations! You are communicating with the Pinata API!"
 
 
@@ -34,6 +46,8 @@ class PinningApi:
         self._routes = {
             "/pinning/pinJSONToIPFS": ("POST", self._pin_json),
             "/pinning/pinFileToIPFS": ("POST", self._pin_file),
+            "/pinning/pinByHash": ("POST", self._pin_by_hash),
+            "/pinning/hashMetadata": ("PUT", self._update),
             "/data/testAuthentication": ("GET", self._test_authentication),
             "/data/pinList": ("GET", self._list),
             "/data/userPinnedDataTotal": ("GET", self._totals),
@@ -76,6 +90,38 @@ class PinningApi:
             await self._workers.run(upload.discard)
         return web.json_response(pin_body(pin, duplicate))
 
+    async def _pin_by_hash(self, request: web.BaseRequest) -> web.Response:
+        body = await read_whole(request, MAX_METADATA)
+        cid, options = await self._workers.run(pin_by_hash_request, body)
+        pin = await self._workers.run(self._store.pin_of, cid)
+        if pin is None:
+            pin = await self._pin_part(cid, options)
+        return web.json_response(job_body(pin))
+
+    async def _pin_part(self, cid: Cid, options: Options) -> Pin:
+        """Pin content that other pins contain: the node has no network to look for it."""
+        draft = await self._workers.run(self._store.draft, cid.version)
+        try:
+            with self._store.reading() as blocks:
+                await self._workers.exhaust(copy_tree(cid, blocks, draft))
+                facts = await self._workers.run(describe_tree, cid, blocks)
+            new = NewPin(cid, facts.size, facts.files, options.name, options.keyvalues, facts.mime_type)
+            pin, _ = await self._workers.run(self._store.commit, draft, new)
+        except MissingBlock as error:
+            sentence = f"This node can pin by CID what its pins contain, and {cid} is not among that."
+            raise ApiError.of(404, "OBJECT_NOT_FOUND", sentence) from error
+        except ContentAddressError as error:
+            raise ApiError.of(500, "DAMAGED_CONTENT", f"{cid} can't be pinned: {error}.") from error
+        finally:
+            await self._workers.run(draft.discard)
+        return pin
+
+    async def _update(self, request: web.BaseRequest) -> web.Response:
+        update = await self._workers.run(update_request, await read_whole(request, MAX_METADATA))
+        if not await self._workers.run(self._store.update, update.cid, update.apply):
+            raise _not_pinned(str(update.cid))
+        return web.Response(text="OK")
+
     def _check_room(self, size: int) -> None:
         """Better now than after gigabytes."""
         if size > shutil.disk_usage(self._store.folder).free:
@@ -83,14 +129,8 @@ class PinningApi:
 
     async def _unpin(self, request: web.BaseRequest) -> web.Response:
         text = unquote(request.rel_url.raw_path.removeprefix("/pinning/unpin/")).strip("/")
-        try:
-            cid = Cid.parse(text)
-        except ContentAddressError as error:
-            raise ApiError.of(400, "INVALID_CID", f"{text[:100]!r} is not a CID.") from error
-        if not await self._workers.run(self._unpin_either, cid):
-            raise ApiError.of(
-                400, "CURRENT_USER_HAS_NOT_PINNED_CID", f"The current user has not pinned the cid: {text}"
-            )
+        if not await self._workers.run(self._unpin_either, read_cid(text)):
+            raise _not_pinned(text)
         return web.Response(text="OK")
 
     def _unpin_either(self, cid: Cid) -> bool:
@@ -105,3 +145,7 @@ class PinningApi:
     async def _totals(self, request: web.BaseRequest) -> web.Response:  # noqa: ARG002  as all
         count, size = await self._workers.run(self._store.ask, Index.totals)
         return web.json_response({"pin_count": count, "pin_size_total": size, "pin_size_with_replications_total": size})
+
+
+def _not_pinned(cid: str) -> ApiError:
+    return ApiError.of(400, "CURRENT_USER_HAS_NOT_PINNED_CID", f"The current user has not pinned the cid: {cid}")

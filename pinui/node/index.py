@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import threading
+import uuid
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,10 +28,12 @@ __all__ = [
     "PinQuery",
     "Place",
     "cars_of",
+    "id_of",
     "insert_pin",
     "make_index",
     "pin_of",
     "remove_pin",
+    "update_pin",
 ]
 
 VERSION = 1
@@ -286,6 +289,17 @@ def remove_pin(connection: sqlite3.Connection, cid: str, now: int) -> Pin | None
 def pin_of(connection: sqlite3.Connection, cid: str) -> Pin | None:
     """The pin of a CID, within a transaction."""
     return next(map(_pin, connection.execute(PINNED, (cid,)).fetchall()), None)
+
+
+def update_pin(connection: sqlite3.Connection, pin: Pin) -> None:
+    """Write the name and the keyvalues of a pin, within a transaction."""
+    keyvalues = None if pin.keyvalues is None else json.dumps(pin.keyvalues)
+    connection.execute("UPDATE pins SET name = ?, keyvalues = ? WHERE id = ?", (pin.name, keyvalues, pin.id))
+
+
+def id_of(car: str) -> str:
+    """The id of the pin in a CAR: an index that is made again gives it the same one."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"pinui:{car}"))
 
 
 def cars_of(connection: sqlite3.Connection) -> set[str]:

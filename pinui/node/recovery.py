@@ -6,22 +6,17 @@ import contextlib
 import logging
 import sqlite3
 import time
-import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pinui.ipfs.car import CarReader, encode_header, encode_section_head
-from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
-from pinui.ipfs.dagpb import decode_node
+from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock
-from pinui.ipfs.exporter import BlockLookup, list_folder, load, read_file
 from pinui.ipfs.multihash import verify_block
-from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 from pinui.node.errors import is_damage
-from pinui.node.index import Index, Pin, insert_pin, make_index, pin_of
+from pinui.node.index import Index, Pin, id_of, insert_pin, make_index, pin_of
 from pinui.node.lock import Patience
-from pinui.node.media import SNIFFED, sniff
+from pinui.node.trees import describe_tree
 
 __all__ = ["make_again", "open_index"]
 
@@ -106,35 +101,19 @@ def _describe(archive: _Archive, path: Path) -> Pin:
             file.seek(place[0])
             return file.read(place[1])
 
-        kinds = list(_files(archive.root, lookup))
-        beginning = b"" if None in kinds else b"".join(read_file(archive.root, lookup, 0, SNIFFED))
-        root = lookup(archive.root)
-    links = decode_node(root).links if archive.root.codec == DAG_PB else ()
+        facts = describe_tree(archive.root, lookup)
     return Pin(
-        id=str(uuid.uuid4()),
+        id=id_of(path.name),
         cid=str(archive.root),
-        size=len(root) + sum(link.size or 0 for link in links),
-        files=sum(kind is not None for kind in kinds),
+        size=facts.size,
+        files=facts.files,
         name=None,
         keyvalues=None,
-        mime_type="directory" if None in kinds else sniff(beginning),
+        mime_type=facts.mime_type,
         pinned_at=path.stat().st_mtime_ns // 1_000_000,
         unpinned_at=None,
         car=path.name,
     )
-
-
-def _files(root: Cid, lookup: BlockLookup) -> Iterator[Cid | None]:
-    """Every file below a root; None for a folder."""
-    pending = [root]
-    while pending:
-        cid = pending.pop()
-        piece = load(cid, lookup)
-        if isinstance(piece, (Folder, Shard)):
-            yield None
-            pending.extend(link.cid for link in list_folder(cid, lookup))
-        elif isinstance(piece, FilePiece):
-            yield cid
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ import secrets
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
 from pinui.node.errors import is_damage
-from pinui.node.index import Index, Pin, Place, cars_of, insert_pin, pin_of, remove_pin
+from pinui.node.index import Index, Pin, Place, cars_of, id_of, insert_pin, pin_of, remove_pin, update_pin
 from pinui.node.lock import FolderLock, Patience
 from pinui.node.recovery import make_again, open_index
 
@@ -143,9 +142,7 @@ class PinStore:
         """Make a draft a pin. If its CID is pinned already, that older pin comes back, and True."""
         now = time.time_ns() // 1_000_000
         car = f"{new.cid}.{secrets.token_hex(4)}.car"
-        pin = Pin(
-            str(uuid.uuid4()), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car
-        )
+        pin = Pin(id_of(car), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car)
         older = self._kept(self.ask(lambda index: index.pinned(pin.cid)))
         if older is not None:
             return older, True
@@ -203,6 +200,18 @@ class PinStore:
         with contextlib.suppress(OSError):  # a file that can't be removed is only clutter
             (self._pins / (pin.car or "")).unlink(missing_ok=True)
         return True
+
+    def update(self, cid: Cid, update: Callable[[Pin], Pin]) -> bool:
+        """Change the name or the keyvalues of a pin, whichever way its CID is spelled; False if there is none."""
+
+        def change(connection: sqlite3.Connection) -> bool:
+            pin = next(filter(None, (pin_of(connection, str(spelling)) for spelling in cid.spellings())), None)
+            if pin is not None:
+                update_pin(connection, update(pin))
+            return pin is not None
+
+        with self._turn:
+            return self.change(change)
 
     def pin_of(self, cid: Cid) -> Pin | None:
         """The pin of a CID, whichever way it is spelled."""

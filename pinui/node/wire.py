@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -14,7 +14,20 @@ from pinui.ipfs.jsontext import NotJSON, parse, parse_as_javascript, stringify
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin, PinQuery
 
-__all__ = ["Options", "json_document", "json_request", "list_body", "list_query", "options_field", "pin_body", "when"]
+__all__ = [
+    "Options",
+    "Update",
+    "job_body",
+    "json_request",
+    "list_body",
+    "list_query",
+    "options_field",
+    "pin_body",
+    "pin_by_hash_request",
+    "read_cid",
+    "update_request",
+    "when",
+]
 
 MAX_KEYVALUES = 10
 MAX_NAME = 1024
@@ -41,10 +54,7 @@ def json_document(body: bytes) -> Any:
 
 def json_request(body: bytes) -> tuple[str, Options]:
     """The text to store and the options of a JSON upload."""
-    document = json_document(body)
-    if not isinstance(document, dict):
-        raise ApiError(400, INVALID)
-    fields = cast(dict[str, Any], document)
+    fields = _fields(body)
     key = next((key for key in ("pinataContent", "pinContent") if key in fields), None)
     if key is None:
         raise ApiError(400, INVALID)
@@ -54,6 +64,55 @@ def json_request(body: bytes) -> tuple[str, Options]:
         return stringify(fields[key]), read_options(metadata, options)
     except NotJSON as error:
         raise ApiError(400, f"Invalid JSON: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Another name or other keyvalues for a pin; None leaves them as they are."""
+
+    cid: Cid
+    name: str | None
+    keyvalues: dict[str, Any] | None
+
+    def apply(self, pin: Pin) -> Pin:
+        """The pin as it shall be. A key with the value null goes, others stay or change."""
+        name = pin.name if self.name is None else self.name or None
+        if self.keyvalues is None:
+            return replace(pin, name=name)
+        merged = (pin.keyvalues or {}) | self.keyvalues
+        left = {key: value for key, value in merged.items() if value is not None}
+        return replace(pin, name=name, keyvalues=_keyvalues(left))
+
+
+def update_request(body: bytes) -> Update:
+    """What a request for other metadata asks for."""
+    fields = _fields(body)
+    options = read_options(fields, None)
+    return Update(read_cid(fields.get("ipfsPinHash")), options.name, options.keyvalues)
+
+
+def pin_by_hash_request(body: bytes) -> tuple[Cid, Options]:
+    """What to pin by its CID, and the options."""
+    fields = _fields(body)
+    metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
+    return read_cid(fields.get("hashToPin")), read_options(metadata, None)
+
+
+def read_cid(text: Any) -> Cid:
+    """A CID that a request names."""
+    if not isinstance(text, str):
+        raise ApiError(400, INVALID)
+    try:
+        return Cid.parse(text)
+    except MalformedContent as error:
+        raise ApiError.of(400, "INVALID_CID", f"{text[:100]!r} is not a CID.") from error
+
+
+def _fields(body: bytes) -> dict[str, Any]:
+    document = json_document(body)
+    if not isinstance(document, dict):
+        raise ApiError(400, INVALID)
+    return cast(dict[str, Any], document)
 
 
 def options_field(fields: Mapping[str, str]) -> Options:
@@ -126,6 +185,11 @@ def pin_body(pin: Pin, duplicate: bool) -> dict[str, Any]:
         "GroupId": None,
         "Keyvalues": pin.keyvalues,
     }
+
+
+def job_body(pin: Pin) -> dict[str, Any]:
+    """The answer to a request to pin by CID, which is done at once here."""
+    return {"id": pin.id, "ipfsHash": pin.cid, "status": "pinned", "name": pin.name}
 
 
 def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
