@@ -43,10 +43,15 @@ class Pace:
         self.last = Press(float("-inf"), float("-inf"), Piece(float("-inf"), 0))
 
     def note(self, event: events.Event) -> Press:
-        """A key or a paste. Its own time counts: a busy app reads keys late, and text would look like single keys."""
+        """A key or a paste. Its own time counts: a busy app reads keys late, and text would look like single keys.
+
+        What is pasted is no key of the piece: the key behind it is not part of that text.
+        """
         at, before = self.now() - (get_time() - event.time), self.last
         piece = before.piece
-        if at - piece.last < BREAK:
+        if isinstance(event, events.Paste):
+            piece = Piece(at, 0)
+        elif at - piece.last < BREAK:
             piece.last, piece.keys = at, piece.keys + 1
         else:
             piece = Piece(at)

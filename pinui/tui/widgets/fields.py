@@ -143,7 +143,7 @@ class Field(Input):
 
     async def action_submit(self) -> None:
         """Enter counts if it was pressed by itself: one in the middle of text is a line break of that text."""
-        self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line)
+        self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line, most=1)
 
     def break_line(self) -> None:
         """A line break arrived with other text."""
