@@ -34,7 +34,7 @@ def profile(options: Namespace, console: Console) -> int:
         profiles.use(options.name)
         console.say(f"From now on pinui uses “{options.name}”.")
         if (winning := os.environ.get("PINUI_PROFILE")) and winning != options.name:
-            console.say(f"In this shell PINUI_PROFILE chooses “{winning}” all the same.")
+            console.say(f"In this shell PINUI_PROFILE still chooses “{winning}”.")
         if console.as_json:
             console.out_json(_object(profiles.get(options.name), is_current=True))
         return 0
@@ -95,7 +95,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
                 advice = f"{hint} " if hint else ""
                 raise VerbError(
                     f"The test failed, so nothing was saved: {sentence}",
-                    hint=f"{advice}(--no-test saves it all the same.)",
+                    hint=f"{advice}(--no-test saves it anyway.)",
                 )
         profiles.save(draft)
         console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")

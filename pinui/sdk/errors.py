@@ -127,7 +127,7 @@ class Unsupported(PinuiError, NotImplementedError):
 class IntegrityError(PinuiError, ValueError):
     """The bytes are provably not what the CID names, or, where proof was required, could not be proven.
 
-    A read returned and wrote nothing. A write was done all the same: `record` carries what the provider answered.
+    A read returned and wrote nothing. A write was done nevertheless: `record` carries what the provider answered.
     """
 
     def __init__(

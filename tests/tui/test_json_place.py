@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.document._wrapped_document import WrappedDocument
@@ -21,6 +21,7 @@ from pinui.tui.places.json import document_actions, json_tree
 from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.places.pins.pin_list import PinList
+from pinui.tui.widgets.line_view import Span
 from pinui.workspace import Query
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
@@ -299,6 +300,13 @@ async def test_a_document_is_retrieved_folded_copied_saved_and_edited_as_new(
         await pilot.press("e")
         await settled(pilot)
         assert json.loads(place_of(app).editor.text) == document
+
+
+def test_a_value_that_is_too_wide_says_so() -> None:
+    tree = JsonTree()
+    tree.rows = [json_tree.Row("a long value", key="name", depth=1), json_tree.Row(True, key="short", depth=1)]
+    lines = ["".join(text for text, _ in cast("list[Span]", tree.item_line(row, 0, 18))) for row in (0, 1)]
+    assert lines == ['     name: "a lon…', "     short: true"]
 
 
 async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,7 +282,7 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
     what = "them" if number > 1 else "it"
     consequence = (
         f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
-        "This can't be undone from here."
+        "What this machine or a gateway still has can be stored again (u)."
     )
     if sharing:
         share = "shares" if sharing == 1 else "share"

@@ -23,12 +23,20 @@ GAP = Content("   ")
 class KeyBar(Bar):
     """Keys of the focused pane at the left, those of the app in grey at the right; a click is the key."""
 
+    _shown: Content | None = None
+
     def on_mount(self) -> None:
         """Follow the focus."""
         signal = cast("Signal[Screen[Any]]", self.screen.bindings_updated_signal)
         signal.subscribe(self, lambda _screen: self.refresh())
 
     def render(self) -> Content:
+        """Behind the palette, what was there: Textual asks the screen in front which actions can be done."""
+        if self._shown is None or self.screen.is_active:
+            self._shown = self._keys()
+        return self._shown
+
+    def _keys(self) -> Content:
         """As many keys as there is room for, the important ones first."""
         keys: dict[str, list[str]] = {}
         labels: dict[str, tuple[str, bool]] = {}

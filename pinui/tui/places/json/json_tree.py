@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
+from rich.cells import cell_len
+
 from pinui.tui.commands import bindings
+from pinui.tui.display import fit
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
@@ -147,7 +150,9 @@ class JsonTree(ItemList):
             spans.append((json.dumps(value[:2000], ensure_ascii=False), "string"))
         else:
             spans.append((json.dumps(value), "warning"))
-        return spans
+        text, tone = spans[-1]
+        room = width - sum(cell_len(before) for before, _ in spans[:-1])
+        return [*spans[:-1], (fit(text, max(1, room)).rstrip(), tone)]
 
 
 def first_folds(value: Any) -> set[int]:
