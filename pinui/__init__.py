@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pinui.sdk.providers.cluster import ClusterProvider
     from pinui.sdk.providers.kubo import KuboProvider
     from pinui.sdk.providers.pinning import PinProvider
+    from pinui.sdk.providers.psa import PsaProvider
     from pinui.sdk.secret import Secret
     from pinui.sdk.transport.http import OnProgress
     from pinui.sdk.writing.sources import Uploadable, UploadSource
@@ -78,6 +79,7 @@ __all__ = [
     "Pinned",
     "PinuiError",
     "ProviderError",
+    "PsaProvider",
     "RateLimited",
     "Secret",
     "SerializationError",
@@ -100,6 +102,7 @@ _HOMES = {
     "KuboProvider": "providers.kubo",
     "OnProgress": "transport.http",
     "PinProvider": "providers.pinning",
+    "PsaProvider": "providers.psa",
     "Secret": "secret",
     **dict.fromkeys(["ContentStream", "StorageProvider"], "provider"),
     **dict.fromkeys(["UploadSource", "Uploadable"], "writing.sources"),

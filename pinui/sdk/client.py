@@ -331,6 +331,10 @@ def _provider_for(config: ClientConfig) -> StorageProvider:
             from pinui.sdk.providers.cluster import ClusterProvider
 
             return ClusterProvider(config)
+        case "psa":
+            from pinui.sdk.providers.psa import PsaProvider
+
+            return PsaProvider(config)
         case "pinning" | "provider_b" | "provider_c":
             return PinProvider(config)
 

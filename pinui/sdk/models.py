@@ -40,7 +40,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo", "cluster"]
+ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo", "cluster", "psa"]
 Dialect = Literal["pin", "pinata"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
@@ -55,7 +55,7 @@ DEFAULT_URLS = {
     "kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs"),
     "cluster": ("http://127.0.0.1:9094", "http://127.0.0.1:8080/ipfs"),  # a peer, and the Kubo beside it
 }
-TAKES_PASSWORDS = {"kubo", "cluster"}
+TAKES_PASSWORDS = {"kubo", "cluster", "psa"}
 MIB = 1024 * 1024
 SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
@@ -121,7 +121,7 @@ class ClientConfig:
 
     provider: ProviderName = "pinning"
     """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC; `cluster` IPFS
-    Cluster's REST API."""
+    Cluster's REST API; `psa` the Pinning Service API, which takes no uploads."""
     provider_token: Secret | str = ""
     """The provider's JWT. It goes to the API's origin and nowhere else. Daemons take `user:password`, too."""
     gateway_url: str | None = None
@@ -184,7 +184,10 @@ class ClientConfig:
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
         usual_api, usual_gateway = DEFAULT_URLS.get(self.provider, PUBLIC)
-        if api is None and gateway is None:
+        if self.provider == "psa":
+            if api is None:
+                raise ValueError("pin_api_url is needed: the service's address, such as https://api.pinata.cloud/psa")
+        elif api is None and gateway is None:
             gateway = usual_gateway
         api = usual_api if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
         for name, value in (

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pinui import Client, ClientConfig, ClusterProvider, KuboProvider, PinProvider, StorageProvider
+from pinui import (
+    Client,
+    ClientConfig,
+    ClusterProvider,
+    KuboProvider,
+    OnProgress,
+    Pinned,
+    PinProvider,
+    PsaProvider,
+    StorageProvider,
+    Uploadable,
+)
 from pinui.node import Node
 from pinui.sdk.reading import gateways
 from tests.contract.shelf import Shelf
@@ -69,6 +81,34 @@ async def on_cluster(request: pytest.FixtureRequest) -> AsyncGenerator[StoragePr
     )
 
 
+class PinsWhatKuboHas(PsaProvider):
+    """The Pinning Service API takes no uploads: its user puts things on a Kubo, and has them pinned by CID."""
+
+    def __init__(self, config: ClientConfig, kubo: KuboProvider) -> None:
+        super().__init__(config)
+        self._kubo = kubo
+
+    async def put_json(self, data: Any) -> Pinned:
+        return await self._have_pinned(await self._kubo.put_json(data))
+
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
+        return await self._have_pinned(await self._kubo.put_file(file, on_progress=on_progress))
+
+    async def _have_pinned(self, pinned: Pinned) -> Pinned:
+        await self.pin(pinned.cid)
+        return pinned
+
+
+@asynccontextmanager
+async def on_psa(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """The Pinning Service API of a real IPFS Cluster, and a Kubo for what it can't do."""
+    cluster: Cluster = request.getfixturevalue("cluster")
+    kubo = KuboProvider(ClientConfig(provider="kubo", pin_api_url=cluster.peers[0].kubo.rpc_url))
+    config = ClientConfig(provider="psa", pin_api_url=cluster.pinning_url, gateway_url=cluster.gateway_url)
+    yield PinsWhatKuboHas(config, kubo)
+    await kubo.aclose()
+
+
 def _folder(request: pytest.FixtureRequest) -> Path:
     return request.getfixturevalue("tmp_path")
 
@@ -80,8 +120,9 @@ PROVIDERS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManag
     "kubo": on_kubo,
     "kubo-rpc": on_kubo_alone,
     "cluster": on_cluster,
+    "psa": on_psa,
 }
-NEEDS_A_PROGRAM = ("kubo", "cluster")
+NEEDS_A_PROGRAM = ("kubo", "cluster", "psa")
 
 
 @pytest.fixture(

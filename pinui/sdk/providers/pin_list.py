@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pinui.sdk.models import Pin, PinStatus
 from pinui.sdk.providers.wire import answer_object, not_understood, one_word, whole_number
 
-__all__ = ["PAGE", "PinPages", "moment", "read_job", "read_page"]
+__all__ = ["PAGE", "PinPages", "iso", "moment", "read_job", "read_page"]
 
 PAGE = 1000
 """Rows in a page: the most that the hosted service gives."""
@@ -43,7 +43,7 @@ class PinPages:
         """The query of the next page."""
         asked: dict[str, str | int | None] = {"status": "pinned", "pageLimit": PAGE, "pageOffset": self._offset}
         if self._by_date and self._oldest is not None:
-            asked["pinEnd"] = _iso(self._oldest + 1)  # whether a service means "until" or "before"
+            asked["pinEnd"] = iso(self._oldest + 1)  # whether a service means "until" or "before"
         return urlencode({key: value for key, value in (asked | self._filter).items() if value is not None})
 
     def take(self, rows: list[Pin]) -> list[Pin]:
@@ -86,7 +86,8 @@ def _key(pin: Pin) -> str:
     return pin.id or pin.cid
 
 
-def _iso(milliseconds: int) -> str:
+def iso(milliseconds: int) -> str:
+    """An ISO date."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -11,7 +11,7 @@ from pinui.sdk.errors import NetworkError, NetworkTimeout, ProviderError, RateLi
 from pinui.sdk.transport.http import Breakdown, Rejection
 from pinui.sdk.transport.retry import retry_after
 
-__all__ = ["is_not_pinned", "network_error", "provider_error"]
+__all__ = ["is_not_pinned", "network_error", "not_pinned", "provider_error"]
 
 # A proxy's page can be long; a sentence that someone wrote for a person is not.
 LONGEST_PLAIN_TEXT = 300
@@ -27,6 +27,12 @@ SAYS_NOT_PINNED = re.compile(r"\bis not pinned$|^not pinned or pinned indirectly
 def is_not_pinned(error: ProviderError) -> bool:
     """Whether an unpin was refused because there is nothing to unpin (some servers answer 404)."""
     return error.reason == NOT_PINNED or error.status == 404
+
+
+def not_pinned(cid: str) -> ProviderError:
+    """The same error, where we find out and not the service."""
+    message = f"{cid} is not pinned"
+    return ProviderError(message, status=404, reason=NOT_PINNED, hint=HINTS_BY_REASON[NOT_PINNED])
 
 
 def provider_error(rejection: Rejection, *, now: float, gateway: bool = False, has_token: bool = True) -> ProviderError:

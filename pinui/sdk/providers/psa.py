@@ -1,0 +1,224 @@
+"""Any service that speaks the Pinning Service API (1.0.0): it pins by CID what others serve, and takes no uploads."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast, get_args
+from urllib.parse import quote
+
+from pinui.ipfs.cid import Cid
+from pinui.sdk.address import Address
+from pinui.sdk.errors import ProviderError, Unsupported
+from pinui.sdk.models import ClientConfig, Pin, PinStatus, Totals
+from pinui.sdk.providers import wire
+from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query, Service
+from pinui.sdk.providers.pin_list import iso, moment
+from pinui.sdk.reading.content import GatewayContent
+from pinui.sdk.reading.sinks import MemorySink
+from pinui.sdk.transport.http import OnProgress, Request
+from pinui.sdk.transport.refusals import not_pinned
+from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.sources import Uploadable
+
+__all__ = ["PsaProvider"]
+
+PSA = Service("The Pinning Service API", refuses_with_500=False)
+PAGE = 1000
+"""Requests in a page: the most that a service has to give."""
+ANY_STATUS = ",".join(get_args(PinStatus))
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request to pin something, as the service keeps it. A CID may have several."""
+
+    pin: Pin
+    details: Line
+    """What was asked for: CID, name, origins and notes."""
+
+
+class PsaProvider(GatewayContent):
+    """A provider on the Pinning Service API. It keeps what is pinned by CID; what it reads comes from gateways."""
+
+    def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
+        clock = clock or Clock()
+        self._api = Api(config, PSA, clock)
+        super().__init__(config, self._api.transport, clock)
+
+    async def put_json(self, data: Any) -> NoReturn:  # noqa: ARG002  # there is nowhere to put it
+        """Not to be had from this API: `Unsupported`."""
+        raise _no_uploads()
+
+    async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> NoReturn:  # noqa: ARG002
+        """Not to be had from this API: `Unsupported`."""
+        raise _no_uploads()
+
+    async def unpin(self, cid: str) -> bool:
+        """Remove every request for the CID. What was not pinned is a `ProviderError`."""
+        address = Address.parse_root(cid)
+        found = await self._requests(address.cid)
+        if not found:
+            raise not_pinned(address.cid)
+        for request in found:
+            await self._api.is_removed(self._api.request("DELETE", _path(request.pin)))
+        self._reader.forget_pinned(address.cid)
+        return True
+
+    async def test_authentication(self) -> bool:
+        """Ask for one pin."""
+        status, answer = await self._api.test(self._api.request("GET", "pins", {"limit": 1}))
+        _results(status, answer)
+        return True
+
+    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """What the service has pinned, newest first. A CID is looked for in both its versions."""
+        query: Query = {"status": "pinned", "name": name or None, "match": "ipartial" if name else None}
+        async with aclosing(self._list({**query, "cid": None if cid is None else _spellings(cid)})) as found:
+            async for request in found:
+                named = (request.pin.name or "").casefold()
+                if request.pin.status == "pinned" and (name or "").casefold() in named:
+                    yield request.pin
+
+    async def totals(self) -> Totals:
+        """How many pins the service has. It tells no sizes."""
+        status, body = await self._api.call(self._api.request("GET", "pins", {"limit": 1, "status": "pinned"}))
+        return Totals(_count(status, wire.answer_object(body)), None)
+
+    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Ask the service to fetch and keep content that somebody else serves.
+
+        A request that is there already is not repeated; it gets the name, if one is given.
+        """
+        address = Address.parse_root(cid)
+        for request in await self._requests(address.cid):
+            if request.pin.status != "failed":
+                return request.pin if name in (None, request.pin.name) else await self._replace(request, name)
+        asked = self._api.request("POST", "pins", document=_details(address.cid, name))
+        pin = await self._ask(asked, address.cid)
+        self._reader.remember_pinned(address.cid)
+        return pin
+
+    async def rename(self, cid: str, name: str) -> None:
+        """Replace every request for the CID by one with another name."""
+        address = Address.parse_root(cid)
+        found = await self._requests(address.cid)
+        if not found:
+            raise not_pinned(address.cid)
+        for request in found:
+            await self._replace(request, name)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._api.transport.aclose()
+
+    async def _replace(self, request: _Request, name: str | None) -> Pin:
+        pin = request.pin
+        # Where a request is its CID, as with IPFS Cluster, asking again renames it; replacing it by itself removes it.
+        path = "pins" if pin.id == pin.cid else _path(pin)
+        asked = self._api.request("POST", path, document={**request.details, "name": name})
+        return await self._ask(asked, pin.cid)
+
+    async def _ask(self, request: Request, cid: str) -> Pin:
+        """Send a request to pin. Where the answer is lost, the service is asked whether it has it."""
+
+        async def is_there() -> bool:
+            return bool(await self._requests(cid))
+
+        sink = MemorySink(LARGEST_ANSWER)
+        outcome = await self._api.transport.perform(request, sink, is_done=is_there)
+        if outcome.already_done:
+            return (await self._requests(cid))[0].pin
+        status = self._api.head(outcome).status
+        asked = _read(wire.answer_object(sink.data))
+        if asked is None:
+            raise wire.not_understood(status, "it names no requestid")
+        return asked.pin
+
+    async def _requests(self, cid: str) -> list[_Request]:
+        """The requests for a CID, whatever became of them, newest first."""
+        async with aclosing(self._list({"cid": _spellings(cid), "status": ANY_STATUS})) as found:
+            return [request async for request in found]
+
+    async def _list(self, query: Query) -> AsyncGenerator[_Request]:
+        """Page by page, cut by date. Pages overlap: services differ in whether `before` is exclusive."""
+        before: int | None = None
+        known: set[str | None] = set()
+        while True:
+            when = None if before is None else iso(before + 1)
+            page = self._api.request("GET", "pins", {**query, "limit": PAGE, "before": when})
+            status, body = await self._api.call(page)
+            answer = wire.answer_object(body)
+            results = _results(status, answer)
+            rows = [row for one in results if (row := _read(one)) is not None]
+            for row in rows:
+                if row.pin.id not in known:
+                    yield row
+            if _count(status, answer) <= len(results):
+                return
+            known, before = {row.pin.id for row in rows}, _oldest([row.pin for row in rows], before)
+
+
+def _results(status: int, answer: Line) -> list[Any]:
+    results = answer.get("results")
+    if not isinstance(results, list):
+        raise wire.not_understood(status, "it holds no results")
+    return cast("list[Any]", results)
+
+
+def _count(status: int, answer: Line) -> int:
+    count = wire.whole_number(answer.get("count"))
+    if count is None:
+        raise wire.not_understood(status, "it holds no count")
+    return count
+
+
+def _read(row: object) -> _Request | None:
+    """A request as the service tells of it; None for something else."""
+    fields = cast("Line", row) if isinstance(row, dict) else {}
+    given, request_id, status = fields.get("pin"), fields.get("requestid"), fields.get("status")
+    details = cast("Line", given) if isinstance(given, dict) else {}
+    cid, name = wire.one_word(details.get("cid")), details.get("name")
+    if cid is None or not isinstance(request_id, str) or not request_id:
+        return None
+    pin = Pin(
+        cid=cid,
+        name=name if isinstance(name, str) and name else None,
+        created=moment(fields.get("created")),
+        status=next((known for known in get_args(PinStatus) if known == status), "failed"),
+        id=request_id,
+    )
+    return _Request(pin, details)
+
+
+def _oldest(page: list[Pin], before: int | None) -> int:
+    """The date at which the next page begins. A page without an order would leave pins out."""
+    dates = [pin.created for pin in page if pin.created is not None]
+    is_ordered = len(dates) == len(page) > 0 and dates == sorted(dates, reverse=True)
+    if not is_ordered or dates[-1] == before:
+        raise ProviderError(
+            f"The service lists its pins in no order by date, so that no more than {PAGE:,} can be listed",
+            status=200,
+            hint='Of IPFS Cluster, use its own API: provider="cluster".',
+        )
+    return dates[-1]
+
+
+def _path(pin: Pin) -> str:
+    return f"pins/{quote(pin.id or '', safe='')}"
+
+
+def _spellings(cid: str) -> str:
+    return ",".join(str(spelling) for spelling in Cid.parse(cid).spellings())
+
+
+def _details(cid: str, name: str | None) -> Line:
+    return {"cid": cid} if name is None else {"cid": cid, "name": name}
+
+
+def _no_uploads() -> Unsupported:
+    return Unsupported(
+        "This service takes no uploads: it pins by CID",
+        hint="Store it where somebody serves it, such as on a Kubo of your own, and pin its CID here.",
+    )
