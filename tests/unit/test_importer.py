@@ -267,3 +267,12 @@ def test_names_that_share_all_of_their_hash_are_refused(monkeypatch: pytest.Monk
 def test_folders_nested_beyond_reason_are_refused() -> None:
     with pytest.raises(UnsupportedContent, match="nested too deeply"):
         FolderBuilder(1).add("a/" * 200 + "b", EMPTY, 0)
+
+
+def test_a_folder_may_be_empty() -> None:
+    empty = FolderBuilder(1)
+    empty.add_folder("")
+    assert str(empty.finish()[1]) == "bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354"
+    holding = FolderBuilder(1)
+    holding.add_folder("a/b")
+    assert holding.finish()[1] != empty.finish()[1]

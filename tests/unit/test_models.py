@@ -14,7 +14,16 @@ import pinui
 from pinui import Client, ClusterProvider, KuboProvider, PinProvider
 from pinui.sdk import errors
 from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, RateLimited, SerializationError
-from pinui.sdk.models import Blob, ClientConfig, ClientMessage, ClientRecord, ClientSettings, StoreOptions, Timeouts
+from pinui.sdk.models import (
+    Blob,
+    ClientConfig,
+    ClientMessage,
+    ClientRecord,
+    ClientSettings,
+    LeftOut,
+    StoreOptions,
+    Timeouts,
+)
 from pinui.sdk.secret import Secret
 from pinui.sdk.stored_json import message_from
 from pinui.sdk.transport.http import Head, SecretHeader
@@ -296,3 +305,10 @@ def test_every_public_name_is_there_and_no_other() -> None:
     assert set(errors.__all__) <= set(pinui.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pinui.nothing  # noqa: B018
+
+
+def test_counts_of_left_out_names_add_up() -> None:
+    both = LeftOut(hidden=1, links=2) + LeftOut(hidden=3, empty_folders=4)
+    assert both == LeftOut(hidden=4, links=2, empty_folders=4)
+    assert both
+    assert not LeftOut()
