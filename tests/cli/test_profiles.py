@@ -145,7 +145,7 @@ def test_a_profile_that_the_environment_chooses_already_can_still_be_added(call:
     }
     used = call("profile", "use", "work", "--json", PINUI_PROFILE="pinata")
     assert json.loads(used.line)["current"] is True
-    assert "PINUI_PROFILE chooses “pinata”" in used.err
+    assert "PINUI_PROFILE still chooses “pinata”" in used.err
     unreadable = call("retrieve", "QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen", PINUI_TOKEN="t")
     assert "“work” has no gateway to read from" in unreadable.err
     assert "pinui profile add work --gateway-url" in unreadable.err

@@ -56,6 +56,6 @@ async def test_the_filter_looks_like_one() -> None:
 async def test_what_a_pane_says_is_not_said_in_front_of_it_too() -> None:
     async with workbench(size=SMALLEST) as (app, pilot):
         await pilot.press("5", "j", "t")
-        await shows(pilot, "✗ Not connected")
+        await shows(pilot, "○ No token", "has no token that could be read")
         await settled(pilot)
         assert not TOASTS[app]

@@ -49,7 +49,7 @@ async def test_a_wrong_cid_of_an_upload_is_told_in_files_and_marked(tmp_path: Pa
         (tmp_path / "list.txt").write_text("[1,2]")
         app.workspace.transfers.upload(tmp_path / "list.txt")
         await told(pilot, f"The service answered the CID {WRONG}, but these bytes have {RIGHT}.")
-        await shows(pilot, "list.txt", "failed  The service answered", "1 failed")
+        await shows(pilot, "✗ list.txt", "The service answered", "1 failed")
         await pilot.press("1")
         await shows(pilot, "✗ list.txt", "✗ mismatch")
 
