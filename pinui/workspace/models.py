@@ -16,6 +16,7 @@ __all__ = [
     "KeyringState",
     "Profile",
     "RevokeResult",
+    "State",
     "Status",
     "TestResult",
 ]
@@ -71,11 +72,14 @@ class KeyringState:
     sentence: str
 
 
+State = Literal["unknown", "ok", "failed"]
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """How the last call to the service went."""
 
-    state: Literal["unknown", "ok", "failed"]
+    state: State
     sentence: str
     at: float
 

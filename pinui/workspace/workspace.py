@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinui.sdk.urls import origin_text
+from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
 from pinui.workspace.history import History
-from pinui.workspace.models import RevokeResult
+from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
+from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import Profiles
 from pinui.workspace.rows import Entry, Query
-from pinui.workspace.session import ANSWERED, Session
+from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -24,22 +29,34 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Verification
-    from pinui.workspace.rows import Direction, Kind
-    from pinui.workspace.service import Service
+    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Totals, Verification
+    from pinui.sdk.secret import Secret
+    from pinui.workspace.models import Profile, State
+    from pinui.workspace.rows import Kind
     from pinui.workspace.transfers import Progress
 
 __all__ = ["Workspace"]
 
+NOTHING_YET = "Nothing was asked of the service yet."
 
-class Workspace(Session):
+
+class Workspace:
     """What both faces work with. Operations go through one `Client`, and each write is in the history first.
 
     An operation is done at the service that was in use when it began, or at the one it is given.
     """
 
     def __init__(self, paths: Paths, profiles: Profiles) -> None:
-        super().__init__(paths, profiles)
+        self.paths = paths
+        self.profiles = profiles
+        self.credentials = Credentials(paths)
+        self.service = self._service_of(profiles.current)
+        """The service in use. A long operation holds it with `held()`: it ends there, whichever is in use by then."""
+        self.status = Status("unknown", NOTHING_YET, time.time())
+        self.waiting_until: float | None = None
+        """While the service has asked for a pause: when the next try begins, in `time.monotonic()` seconds."""
+        self._left: list[Service] = []
+        self._subscribers: list[Callable[[], None]] = []
         self.history = History(paths.history, changed=self._tell, profile=lambda: self.profile.name)
         self.transfers = Transfers(self, self._tell)
 
@@ -55,7 +72,8 @@ class Workspace(Session):
     async def aclose(self) -> None:
         """Stop transfers, the client and the node, and close the history."""
         await self.transfers.cancel_all()
-        await self._disconnect()
+        for service in (*self._left, self.service):
+            await service.aclose()
         await self.history.aclose()
 
     async def __aenter__(self) -> Workspace:
@@ -66,6 +84,102 @@ class Workspace(Session):
     ) -> None:
         await self.aclose()
 
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` after each change of status, history or transfers; the result ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
+
+    # The service in use
+
+    @property
+    def profile(self) -> Profile:
+        """The profile in use."""
+        return self.service.profile
+
+    async def switch(self, name: str) -> None:
+        """Use another profile in this run and in later ones. Running operations end at the service they began at."""
+        await asyncio.to_thread(self.profiles.use, name)
+        before, self.service = self.service, self._service_of(self.profiles.current)
+        self._left.append(before)
+        self._set_status("unknown", NOTHING_YET)
+        await before.leave()
+
+    async def connect(self) -> Client:
+        """The client of the profile in use; the first call opens it, and switching closes it."""
+        with self.service.held() as service:
+            return (await service.open()).client
+
+    async def api_url(self) -> str:
+        """The address of the API; for `local` this starts the node."""
+        with self.service.held() as service:
+            return service.profile.api_url or (await service.open()).api_url
+
+    async def gateway_url(self) -> str:
+        """The address of the gateway; for `local` this starts the node."""
+        with self.service.held() as service:
+            return service.profile.gateway_url or (await service.open()).gateway_url
+
+    async def link(self, cid: str) -> str:
+        """The address of some content in a browser."""
+        from pinui.sdk.address import Address
+
+        return Address.parse(cid).url(await self.gateway_url())
+
+    async def test(self, profile: Profile | None = None, secret: Secret | None = None) -> TestResult:
+        """Ask the service whether the token is good: of the profile in use, or of a draft that is not saved."""
+        begun = time.perf_counter()
+        try:
+            if profile is None:
+                with self.service.held() as service:
+                    client = (await service.open()).client
+                    begun = time.perf_counter()
+                    await service.call(client.test_connection())
+            else:
+                draft = await OpenClient.of(profile, self.paths, self.credentials, secret=secret, retries=0)
+                try:
+                    begun = time.perf_counter()
+                    await draft.client.test_connection()
+                finally:
+                    await draft.aclose()
+        except Exception as error:  # noqa: BLE001 – the result carries it
+            return TestResult(False, (time.perf_counter() - begun) * 1000, error)
+        return TestResult(True, (time.perf_counter() - begun) * 1000)
+
+    async def credential(self, profile: Profile | None = None) -> Credential:
+        """The token of a profile, and where it is kept; by default of the profile in use."""
+        profile = profile or self.profile
+        if profile.preset == "local":
+            return Credential(None, "node")
+        return for_service(await self.credentials.read(profile.name), profile)
+
+    async def keep_token(self, profile: Profile, secret: Secret) -> Credential:
+        """Keep the token of a profile: in the keyring, else for this run. It belongs to the profile's address."""
+        kept = await self.credentials.save(profile.name, secret, service=origin_text(profile.api_url or ""))
+        if kept.origin == "keyring":  # else an older token may still be there
+            await asyncio.to_thread(self.profiles.bind_token, profile.name, profile.api_url or "")
+        return kept
+
+    @property
+    def token_ending(self) -> str | None:
+        """A sentence, if the token in use has expired or is about to."""
+        opened = self.service.opened
+        return ending(opened.expires_at) if opened is not None else None
+
+    @property
+    def pause_left(self) -> int:
+        """Seconds until the next try, while the service has asked for a pause; else 0."""
+        return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.monotonic()))
+
+    async def totals(self) -> Totals | None:
+        """The size of the account, where the service tells it."""
+        from pinui.sdk.errors import Unsupported
+
+        with self.service.held() as service:
+            client = (await service.open()).client
+            with suppress(Unsupported):
+                return await service.call(client.totals())
+        return None
+
     # JSON
 
     async def store(self, data: Any, *, name: str | None = None) -> Entry:
@@ -73,14 +187,14 @@ class Workspace(Session):
         with self.service.held() as service:
             text = await _json_text(data)
             client = await self._ready_to_write(service)
-            record = await self._call(service, client.store(data))
+            record = await service.call(client.store(data))
             return await self._record(service, record, "json", name=name, excerpt=text, data=text)
 
     async def retrieve(self, address: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document."""
         with self.service.held() as service:
-            client = await self._ready_to_read(service)
-            return await self._call(service, client.retrieve(address, on_verdict=on_verdict))
+            client = await service.open_to_read()
+            return await service.call(client.retrieve(address, on_verdict=on_verdict))
 
     # Files
 
@@ -101,7 +215,7 @@ class Workspace(Session):
                 name = name or _own_name(source)
             client = await self._ready_to_write(service)
             work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
-            record = await self._call(service, work)
+            record = await service.call(work)
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
             is_folder = record.left_out is not None
@@ -129,11 +243,11 @@ class Workspace(Session):
                     raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
             if not overwrite and await asyncio.to_thread(to.exists):
                 raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
-            client = await self._ready_to_read(service)
+            client = await service.open_to_read()
             target = await asyncio.to_thread(_followed, to)
             work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict)
             try:
-                await self._call(service, work)
+                await service.call(work)
             except OSError as error:
                 if isinstance(error, PinuiError):
                     raise
@@ -162,8 +276,8 @@ class Workspace(Session):
                     on_verdict(stream.verification)
 
         with self.service.held() as service:
-            client = await self._ready_to_read(service)
-            await self._call(service, copy(client))
+            client = await service.open_to_read()
+            await service.call(copy(client))
 
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
@@ -177,8 +291,8 @@ class Workspace(Session):
     async def preview(self, address: str, *, limit: int = 262_144) -> Peek:
         """The beginning of some content, or what a directory holds."""
         with self.service.held() as service:
-            client = await self._ready_to_read(service)
-            return await self._call(service, client.peek(address, limit=limit))
+            client = await service.open_to_read()
+            return await service.call(client.peek(address, limit=limit))
 
     # Messages
 
@@ -188,7 +302,7 @@ class Workspace(Session):
             raise WorkspaceError("A message needs a recipient: any name that means something to you both.")
         with self.service.held() as service:
             client = await self._ready_to_write(service)
-            record = await self._call(service, client.send(recipient, text))
+            record = await service.call(client.send(recipient, text))
             document = await _json_text(_document(record))
             return await self._record(service, record, "message", recipient=recipient, excerpt=text, data=document)
 
@@ -199,8 +313,8 @@ class Workspace(Session):
 
         verdicts: list[Verification | None] = []
         with self.service.held() as service:
-            client = await self._ready_to_read(service)
-            message = await self._call(service, client.receive(address, on_verdict=verdicts.append))
+            client = await service.open_to_read()
+            message = await service.call(client.receive(address, on_verdict=verdicts.append))
         cid, verdict = str(Address.parse(address)), verdicts[-1] if verdicts else None
         try:
             return await self._keep_received(cid, service.profile.name, message, verdict), message
@@ -218,7 +332,7 @@ class Workspace(Session):
         if known is None:
             text = await _json_text(message.to_json())
             size, excerpt = utf16_length(text), message.payload
-            row = _row(profile, cid, _now(), size, "message", "received", excerpt=excerpt, verification=verdict)
+            row = Entry(0, cid, _now(), size, "message", "received", profile, excerpt=excerpt, verification=verdict)
             return await self.history.add(row, text)
         if verdict is None or verdict == known.verification:
             return known
@@ -238,12 +352,12 @@ class Workspace(Session):
         with (at or self.service).held() as service:
             client = await self._ready_to_write(service)
             try:
-                await self._call(service, client.revoke(canonical))
+                await service.call(client.revoke(canonical))
             except ProviderError as error:
                 if not is_not_pinned(error):
                     raise
                 was_pinned = False
-                self._note(service, "ok", ANSWERED)
+                service.answered()
             await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
 
@@ -266,7 +380,7 @@ class Workspace(Session):
         if record is None or record.data is None:
             raise WorkspaceError("The history no longer has its text, so it can't be stored again.")
         text, client = await _json_text(record.data), await self._ready_to_write(service)
-        stored = await self._call(service, client.store(record.data))
+        stored = await service.call(client.store(record.data))
         return await self._record(
             service,
             stored,
@@ -287,10 +401,8 @@ class Workspace(Session):
         verdicts: list[Verification | None] = []
         with scratch_folder() as folder:
             try:
-                client = await self._ready_to_read(service)
-                copy = await self._call(
-                    service, client.download(entry.cid, to=folder / "content", on_verdict=verdicts.append)
-                )
+                client = await service.open_to_read()
+                copy = await service.call(client.download(entry.cid, to=folder / "content", on_verdict=verdicts.append))
             except PinuiError as error:
                 why = "its file has changed or gone" if source else "nobody noted where its file was"
                 raise WorkspaceError(
@@ -312,9 +424,9 @@ class Workspace(Session):
 
         canonical = Address.parse(address)
         with self.service.held() as service:
-            profile, client = service.profile.name, await self._ready_to_read(service)
+            profile, client = service.profile.name, await service.open_to_read()
             try:
-                verdict = await self._call(service, client.verify(address, on_progress=on_progress))
+                verdict = await service.call(client.verify(address, on_progress=on_progress))
             except IntegrityError:
                 if not canonical.path:  # rows are about the whole
                     await self.history.set_verification(canonical.cid, profile, "mismatch")
@@ -331,9 +443,32 @@ class Workspace(Session):
 
     # How it is done
 
+    def _service_of(self, profile: Profile) -> Service:
+        return Service(
+            profile, self.paths, self.profiles, self.credentials, on_status=self._note_status, on_wait=self._note_wait
+        )
+
+    def _note_status(self, service: Service, state: State, sentence: str) -> None:
+        if service is self.service:  # the status describes the service in use alone
+            self._set_status(state, sentence)
+
+    def _note_wait(self, service: Service, seconds: float) -> None:
+        if service is self.service:
+            self.waiting_until = time.monotonic() + seconds
+            self._tell()
+
+    def _set_status(self, state: State, sentence: str) -> None:
+        self.waiting_until = None
+        self.status = Status(state, sentence, time.time())
+        self._tell()
+
+    def _tell(self) -> None:
+        for callback in list(self._subscribers):
+            callback()
+
     async def _ready_to_write(self, service: Service) -> Client:
         """The client, once the history is known to work: a write that it could not remember is not begun."""
-        client = (await self._connected(service)).client
+        client = (await service.open()).client
         await self.history.check()
         return client
 
@@ -350,19 +485,21 @@ class Workspace(Session):
         is_folder: bool = False,
         source: str | None = None,
     ) -> Entry:
-        row = _row(
-            service.profile.name,
+        row = Entry(
+            0,
             record.cid,
             record.timestamp,
             record.size,
             kind,
             "sent",
+            service.profile.name,
             name=name or None,
             recipient=recipient,
             excerpt=excerpt,
             verification=record.verification,
+            is_folder=is_folder,
+            source=source,
         )
-        row = replace(row, is_folder=is_folder, source=source)
         try:
             entry = await self.history.add(row, data)
         except HistoryError as error:
@@ -371,12 +508,6 @@ class Workspace(Session):
         if record.verification == "mismatch":
             raise WrongCID(entry, record.expected)
         return entry
-
-
-def _row(
-    profile: str, cid: str, timestamp: int, size: int, kind: Kind, direction: Direction, **more: str | None
-) -> Entry:
-    return Entry(0, cid, timestamp, size, kind, direction, profile, **more)  # pyright: ignore[reportArgumentType] – the optional text fields
 
 
 async def _json_text(value: Any) -> str:

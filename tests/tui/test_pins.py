@@ -446,9 +446,9 @@ async def test_a_dead_service_is_told_and_survived() -> None:
     async with workbench() as (app, pilot):
         await store(app, kept={"n": 1})
         await shows(pilot, "kept")
-        connection = app.workspace.service.connection
-        assert connection is not None
-        await connection.client.aclose()
+        opened = app.workspace.service.opened
+        assert opened is not None
+        await opened.client.aclose()
         await pilot.press("x")
         await shows(pilot, "Revoke this pin")
         await confirm(pilot, "R")

@@ -22,6 +22,7 @@ class Other:
     def __init__(self) -> None:
         self.may_answer = asyncio.Event()
         self.status = 200
+        self.headers: dict[str, str] = {}
         self.asked: list[tuple[str, str]] = []
         self.tokens: list[str] = []
 
@@ -31,7 +32,9 @@ class Other:
         self.tokens.append(request.headers.get("Authorization", ""))
         await self.may_answer.wait()
         body = {"IpfsHash": CID, "PinSize": 3, "Timestamp": "2026-01-01T00:00:00Z"}
-        return web.json_response(body if self.status == 200 else {"error": "no"}, status=self.status)
+        return web.json_response(
+            body if self.status == 200 else {"error": "no"}, status=self.status, headers=self.headers
+        )
 
     async def is_asked(self, times: int) -> None:
         """Wait until that many requests have come."""
@@ -71,7 +74,7 @@ async def test_transfers_that_run_and_wait_end_where_they_were_begun(
     queued = [workspace.transfers.upload(path) for path in letters(tmp_path, 6)]
     await other.is_asked(3)
     await workspace.switch("local")
-    assert before.connection is not None, "three of them need it"
+    assert before.opened is not None, "three of them need it"
     mine = await workspace.store({"for": "local"})
     other.may_answer.set()
     await workspace.transfers.join()
@@ -84,7 +87,7 @@ async def test_transfers_that_run_and_wait_end_where_they_were_begun(
     assert totals.pins == 1, "the local node has what was stored there"
     assert mine.profile == "local"
     async with asyncio.timeout(60):
-        while before.connection is not None:
+        while before.opened is not None:
             await asyncio.sleep(0.01)  # between two looks
 
 
@@ -150,8 +153,18 @@ async def test_the_end_of_old_work_says_nothing_of_the_profile_in_use(workspace:
     await asyncio.wait([storing])
     assert storing.exception() is not None
     assert workspace.status.state == "unknown"
-    workspace._wait(workspace._left[0], 60)
-    assert not workspace.pause_left
+
+
+async def test_a_pause_that_another_service_asks_for_is_not_shown(workspace: Workspace, other: Other) -> None:
+    other.status, other.headers = 429, {"Retry-After": "1"}
+    storing = asyncio.ensure_future(workspace.store({"for": "other"}))
+    await other.is_asked(1)
+    await workspace.switch("local")
+    other.may_answer.set()
+    await other.is_asked(2)
+    assert workspace.waiting_until is None
+    other.status = 200
+    await storing
 
 
 async def test_closing_ends_what_goes_on_elsewhere(workspace: Workspace, other: Other, tmp_path: Path) -> None:
@@ -161,4 +174,4 @@ async def test_closing_ends_what_goes_on_elsewhere(workspace: Workspace, other: 
     await workspace.switch("local")
     await workspace.aclose()
     assert transfer.state == "cancelled"
-    assert before.connection is None
+    assert before.opened is None

@@ -1,4 +1,4 @@
-"""One profile made into a `Client`: the node is started for `local`, the token read for the others."""
+"""Opening the client of a profile: `local` starts the node, the other profiles read their token."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pinui.workspace.models import Profile
     from pinui.workspace.paths import Paths
 
-__all__ = ["Connection"]
+__all__ = ["OpenClient"]
 
 
-class Connection:
-    """A client, and what has to be closed after it."""
+class OpenClient:
+    """The open client of one profile, with its addresses, its token's expiry, and the node that closes after it."""
 
     def __init__(
         self,
@@ -39,15 +39,15 @@ class Connection:
     ) -> None:
         self.client = client
         self.expires_at = expires_at
-        """When the token in use says it ends."""
+        """The token's own expiry date."""
         self.kept_in = kept_in
-        """Where the token in use comes from, as in `Credential.origin`."""
+        """Where the token comes from, as in `Credential.origin`."""
         self.api_url = api_url
         self.gateway_url = gateway_url
         self._opened = opened
 
     @classmethod
-    async def make(
+    async def of(
         cls,
         profile: Profile,
         paths: Paths,
@@ -56,8 +56,8 @@ class Connection:
         secret: Secret | None = None,
         retries: int | None = None,
         on_wait: Callable[[float], None] | None = None,
-    ) -> Connection:
-        """Make the client of a profile; a `secret` is used instead of the stored one."""
+    ) -> OpenClient:
+        """Open the client of a profile; a `secret` replaces the stored token."""
         from pinui.sdk.client import Client
         from pinui.sdk.models import ClientConfig
 
