@@ -17,7 +17,7 @@ except ImportError:  # Windows, which has no such locks: nothing is removed ther
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["create_private", "remove_left_overs", "scratch_folder"]
+__all__ = ["create_private", "is_scratch", "remove_left_overs", "scratch_folder"]
 
 PREFIX = "pinui-"
 LOCK = ".pinui-scratch"
@@ -36,6 +36,11 @@ def scratch_folder() -> Generator[Path]:
             yield folder
         finally:
             os.close(lock)
+
+
+def is_scratch(path: Path) -> bool:
+    """Whether a file or folder is in such a temporary folder, and so gone soon."""
+    return (path.parent / LOCK).exists()
 
 
 def create_private(path: Path) -> int:

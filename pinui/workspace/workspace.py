@@ -9,8 +9,9 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pinui.figures import ago
 from pinui.sdk.urls import origin_text
 from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
@@ -24,7 +25,7 @@ from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from types import TracebackType
     from typing import BinaryIO
 
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["Workspace"]
 
 NOTHING_YET = "Nothing was asked of the service yet."
+T = TypeVar("T")
+NOBODY_HAS_IT = frozenset({404, 410, 504})
+"""What gateways answer for content that they can't find."""
 
 
 class Workspace:
@@ -194,7 +198,7 @@ class Workspace:
         """Read a JSON document."""
         with self.service.held() as service:
             client = await service.open_to_read()
-            return await service.call(client.retrieve(address, on_verdict=on_verdict))
+            return await self._read(service, address, client.retrieve(address, on_verdict=on_verdict))
 
     # Files
 
@@ -210,16 +214,17 @@ class Workspace:
         at: Service | None = None,
     ) -> Entry:
         """Upload a file, or a folder as one directory; `on_left_out` hears what the folder's upload left out."""
+        place = None
+        if isinstance(source, Path):
+            name = name or _own_name(source)
+            place = await asyncio.to_thread(_place_of, source)
         with (at or self.service).held() as service:
-            if isinstance(source, Path):
-                name = name or _own_name(source)
             client = await self._ready_to_write(service)
             work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
             record = await service.call(work)
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
             is_folder = record.left_out is not None
-            place = _place_of(source) if isinstance(source, Path) and not is_folder else None
             return await self._record(service, record, "file", name=name, is_folder=is_folder, source=place)
 
     async def download(
@@ -247,7 +252,7 @@ class Workspace:
             target = await asyncio.to_thread(_followed, to)
             work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict)
             try:
-                await service.call(work)
+                await self._read(service, address, work)
             except OSError as error:
                 if isinstance(error, PinuiError):
                     raise
@@ -277,7 +282,7 @@ class Workspace:
 
         with self.service.held() as service:
             client = await service.open_to_read()
-            await service.call(copy(client))
+            await self._read(service, address, copy(client))
 
     async def name_for(self, address: str) -> str:
         """What to call a download: the last name of the address, the name in the history, or the CID."""
@@ -292,7 +297,7 @@ class Workspace:
         """The beginning of some content, or what a directory holds."""
         with self.service.held() as service:
             client = await service.open_to_read()
-            return await service.call(client.peek(address, limit=limit))
+            return await self._read(service, address, client.peek(address, limit=limit))
 
     # Messages
 
@@ -314,7 +319,7 @@ class Workspace:
         verdicts: list[Verification | None] = []
         with self.service.held() as service:
             client = await service.open_to_read()
-            message = await service.call(client.receive(address, on_verdict=verdicts.append))
+            message = await self._read(service, address, client.receive(address, on_verdict=verdicts.append))
         cid, verdict = str(Address.parse(address)), verdicts[-1] if verdicts else None
         try:
             return await self._keep_received(cid, service.profile.name, message, verdict), message
@@ -368,36 +373,42 @@ class Workspace:
         """
         with self.service.held() as service:
             if entry.kind == "file":
-                again = await self._upload_again(service, entry, on_progress)
+                record, text = await self._upload_again(service, entry, on_progress), None
             else:
-                again = await self._store_document_again(service, entry)
+                record, text = await self._store_document_again(service, entry)
+            again = await self._record(
+                service,
+                record,
+                entry.kind,
+                name=entry.name,
+                note=entry.note,
+                recipient=entry.recipient,
+                excerpt=entry.excerpt,
+                data=text,
+                is_folder=entry.is_folder,
+                source=entry.source,
+            )
         if not _same_content(again.cid, entry.cid):
             raise WorkspaceError(f"Stored again, but as {again.cid}: the service now cuts content in another way.")
         return again
 
-    async def _store_document_again(self, service: Service, entry: Entry) -> Entry:
+    async def _store_document_again(self, service: Service, entry: Entry) -> tuple[ClientRecord[Any], str]:
         record = await self.history.record(entry.id)
         if record is None or record.data is None:
             raise WorkspaceError("The history no longer has its text, so it can't be stored again.")
         text, client = await _json_text(record.data), await self._ready_to_write(service)
-        stored = await service.call(client.store(record.data))
-        return await self._record(
-            service,
-            stored,
-            entry.kind,
-            name=entry.name,
-            recipient=entry.recipient,
-            excerpt=entry.excerpt,
-            data=text,
-        )
+        return await service.call(client.store(record.data)), text
 
-    async def _upload_again(self, service: Service, entry: Entry, on_progress: Progress | None) -> Entry:
+    async def _upload_again(self, service: Service, entry: Entry, on_progress: Progress | None) -> ClientRecord[None]:
         from pinui.sdk.errors import PinuiError
         from pinui.workspace.scratch import scratch_folder
 
+        client = await self._ready_to_write(service)
         source = Path(entry.source) if entry.source else None
-        if source is not None and await asyncio.to_thread(_is_still, source, entry.cid):
-            return await self.upload(source, name=entry.name, on_progress=on_progress, at=service)
+        if source is not None and (how := await asyncio.to_thread(_way_to, source, entry.cid)) is not None:
+            hidden, follow_links = how
+            work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
+            return await service.call(work)
         verdicts: list[Verification | None] = []
         with scratch_folder() as folder:
             try:
@@ -410,7 +421,7 @@ class Workspace:
                 ) from error
             if verdicts != ["verified"]:
                 raise WorkspaceError("It can't be stored again: the gateway's copy could not be verified.")
-            return await self.upload(copy, name=entry.name, hidden=True, on_progress=on_progress, at=service)
+            return await service.call(client.upload(copy, hidden=True, on_progress=on_progress))
 
     # Checking
 
@@ -426,7 +437,7 @@ class Workspace:
         with self.service.held() as service:
             profile, client = service.profile.name, await service.open_to_read()
             try:
-                verdict = await service.call(client.verify(address, on_progress=on_progress))
+                verdict = await self._read(service, address, client.verify(address, on_progress=on_progress))
             except IntegrityError:
                 if not canonical.path:  # rows are about the whole
                     await self.history.set_verification(canonical.cid, profile, "mismatch")
@@ -472,6 +483,23 @@ class Workspace:
         await self.history.check()
         return client
 
+    async def _read(self, service: Service, address: str, call: Awaitable[T]) -> T:
+        """Await a call that reads. Where nobody has the content, say so if it was revoked."""
+        from pinui.sdk.address import Address
+        from pinui.sdk.errors import NetworkTimeout, ProviderError
+
+        try:
+            return await service.call(call)
+        except (NetworkTimeout, ProviderError) as error:
+            if isinstance(error, NetworkTimeout) or error.status in NOBODY_HAS_IT:
+                profile = service.profile.name
+                known = await self.history.latest(Address.parse(address).cid, profile)
+                if known is not None and known.revoked_at is not None:
+                    error.hint = (
+                        f"It was revoked {ago(known.revoked_at, time.time())}, so {profile} no longer keeps it."
+                    )
+            raise
+
     async def _record(
         self,
         service: Service,
@@ -479,6 +507,7 @@ class Workspace:
         kind: Kind,
         *,
         name: str | None = None,
+        note: str | None = None,
         recipient: str | None = None,
         excerpt: str | None = None,
         data: str | None = None,
@@ -494,6 +523,7 @@ class Workspace:
             "sent",
             service.profile.name,
             name=name or None,
+            note=note,
             recipient=recipient,
             excerpt=excerpt,
             verification=record.verification,
@@ -517,8 +547,12 @@ async def _json_text(value: Any) -> str:
     return await asyncio.to_thread(json_text, value)
 
 
-def _place_of(path: Path) -> str:
-    return os.path.abspath(path)  # noqa: PTH100 – resolve() would follow a link
+def _place_of(path: Path) -> str | None:
+    """Where a file or folder can be found later; None for a temporary one."""
+    from pinui.workspace.scratch import is_scratch
+
+    place = Path(os.path.abspath(path))  # noqa: PTH100 – resolve() would follow a link
+    return None if is_scratch(place) else str(place)
 
 
 def _same_content(one: str, other: str) -> bool:
@@ -531,19 +565,28 @@ def _same_content(one: str, other: str) -> bool:
         return False
 
 
-def _is_still(path: Path, cid: str) -> bool:
-    """Whether a file still has the content that a CID names, cut in any of the usual ways."""
+def _way_to(path: Path, cid: str) -> tuple[bool, bool] | None:
+    """How an upload of a file or folder gets this CID: with hidden names, with links followed; None if it doesn't."""
+    from itertools import product
+
     from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
     from pinui.sdk.errors import PinuiError
     from pinui.sdk.writing.prediction import predict_source
     from pinui.sdk.writing.sources import open_source
 
-    try:
-        found = predict_source(open_source(path), PROFILES)
-    except (OSError, PinuiError, ContentAddressError):
-        return False
-    return any(_same_content(str(one), cid) for one in found.values())
+    # Whether empty folders are kept depends on the service alone.
+    for hidden, follow_links, empty in product((False, True), repeat=3):
+        try:
+            source = open_source(path, hidden=hidden, follow_links=follow_links, empty_folders=empty)
+            found = predict_source(source, PROFILES)
+        except (OSError, PinuiError, ContentAddressError):
+            continue
+        if any(_same_content(str(one), cid) for one in found.values()):
+            return hidden, follow_links
+        if not source.left_out:  # a file, or a folder of which all is taken already
+            return None
+    return None
 
 
 def _write_all(into: BinaryIO, data: bytes) -> None:

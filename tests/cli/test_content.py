@@ -14,6 +14,15 @@ from tests.cli.conftest import Run
 UNKNOWN = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG"
 
 
+@pytest.mark.parametrize("verb", ["retrieve", "download", "verify", "receive"])
+def test_a_revoked_pin_that_nobody_has_is_said_to_be_revoked(call: Run, verb: str) -> None:
+    cid = call("send", "alice", "hello").line
+    assert call("revoke", cid, "--yes").code == 0
+    ran = call(verb, cid)
+    assert ran.code == 1
+    assert "It was revoked just now, so local no longer keeps it." in ran.err
+
+
 def test_the_first_thing_a_newcomer_types_works(run: Run) -> None:
     cid = run("store", '{"hello":"world"}').line
     assert cid == "QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen"

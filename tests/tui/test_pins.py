@@ -135,7 +135,7 @@ async def test_x_revokes_what_is_marked_after_a_question_that_starts_on_cancel()
         await store(app, one={"n": 1}, two={"n": 2}, three={"n": 3})
         await shows(pilot, "3 pins")
         await pilot.press("g", "space", "space", "x")
-        await shows(pilot, "Revoke 2 pins, 14 B in all?", "still has can be stored again")
+        await shows(pilot, "Revoke 2 pins, 14 B in all?", "u stores them again")
         await pilot.press("x")
         await pilot.press("enter")
         await settled(pilot)
@@ -585,3 +585,14 @@ async def test_a_revoked_document_is_stored_again_with_a_key() -> None:
         await told(pilot, "Stored again: menu.")
         (row,) = await app.workspace.history.entries([entry.id])
         assert row.revoked_at is None
+
+
+async def test_the_detail_of_a_revoked_file_says_so_and_where_its_content_may_be(tmp_path: Path) -> None:
+    (Path.home() / "cat.png").write_bytes(b"meow")
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.upload(Path.home() / "cat.png")
+        await app.workspace.revoke(entry.cid)
+        await shows(pilot, "u stores it again, if ~/cat.png is", "It was revoked", "no longer keeps it.")
+        (Path.home() / "cat.png").unlink()
+        await pilot.press("u")
+        await told(pilot, "It can't be stored again: its file has changed or gone, and no gateway gives it any more.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -50,6 +51,29 @@ async def test_a_file_comes_back_from_its_place(workspace: Workspace, tmp_path: 
     assert await is_pinned(workspace, entry.cid)
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("follow_links", [False, True])
+async def test_a_folder_comes_back_from_its_place_as_it_was_uploaded(
+    workspace: Workspace, tmp_path: Path, hidden: bool, follow_links: bool
+) -> None:
+    folder = tmp_path / "album"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "cat.png").write_bytes(b"meow")
+    (folder / ".notes").write_text("a note")
+    (folder / "link").symlink_to(folder / "deep" / "cat.png")
+    entry = await revoked(workspace, await workspace.upload(folder, hidden=hidden, follow_links=follow_links))
+    again = await workspace.store_again(entry)
+    assert (again.cid, again.name, again.is_folder, again.source) == (entry.cid, "album", True, str(folder))
+    assert await is_pinned(workspace, entry.cid)
+
+
+async def test_a_note_stays_with_it(workspace: Workspace) -> None:
+    entry = await workspace.store([1])
+    await workspace.history.annotate(entry.cid, entry.profile, "the first one")
+    again = await workspace.store_again(await revoked(workspace, entry))
+    assert again.note == "the first one"
+
+
 @pytest.mark.parametrize("change", ["changed", "gone", "unknown"])
 async def test_a_file_that_is_nowhere_any_more_stays_revoked(workspace: Workspace, tmp_path: Path, change: str) -> None:
     file = tmp_path / "cat.png"
@@ -70,9 +94,11 @@ async def test_what_a_gateway_still_has_comes_back_from_there(workspace: Workspa
     folder.mkdir()
     (folder / "a.txt").write_bytes(b"a")
     album = await workspace.upload(folder)
+    shutil.rmtree(folder)
     # The pin is there still; only the history believes that it was revoked, as after a revoke elsewhere.
     for one in (entry, album):
         await workspace.history.mark_revoked(one.cid, one.profile, one.timestamp + 1)
         (row,) = await workspace.history.entries([one.id])
         assert row.revoked_at is not None
-        assert (await workspace.store_again(row)).cid == one.cid
+        again = await workspace.store_again(row)
+        assert (again.cid, again.source) == (one.cid, one.source)

@@ -282,7 +282,7 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
     what = "them" if number > 1 else "it"
     consequence = (
         f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
-        "What this machine or a gateway still has can be stored again (u)."
+        f"In Pins, u stores {what} again while the content can be found."
     )
     if sharing:
         share = "shares" if sharing == 1 else "share"

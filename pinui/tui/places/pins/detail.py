@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 from rich.cells import cell_len
@@ -13,7 +14,7 @@ from textual.reactive import reactive
 from pinui import FolderItem
 from pinui.figures import ago, when
 from pinui.tui.commands import bindings
-from pinui.tui.display import first_lines, fit, wrapped
+from pinui.tui.display import first_lines, fit, short_path, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.preview import Shown, folder_lines
 from pinui.tui.widgets.line_view import Lines, LineView
@@ -205,4 +206,7 @@ class Detail(LineView):
 def _way_back(entry: Entry) -> str:
     if entry.kind != "file":
         return "u stores it again: the history has its text."
-    return "u stores it again, if its file is unchanged or a gateway still has it."
+    if entry.source is None:
+        return "u stores it again, if a gateway still has it."
+    place = short_path(entry.source, str(Path.home()), 200)
+    return f"u stores it again, if {place} is unchanged or a gateway still has it."
