@@ -169,7 +169,7 @@ def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
 
 def _note(file: HistoryFile, options: Namespace, console: Console) -> int:
     note = typed_text(options.text, "note")
-    count = sum(file.set_note(cid, options.profile, note) for cid in read_cids([options.cid]))
+    count = sum(file.annotate(cid, options.profile, note) for cid in read_cids([options.cid]))
     if not count:
         raise VerbError("No row of the history has this CID.")
     if console.as_json:

@@ -333,7 +333,7 @@ class Workspace:
     ) -> Entry:
         from pinui.ipfs.jsontext import utf16_length
 
-        known = await self.history.received(cid, profile)
+        known = await self.history.latest(cid, profile, direction="received")
         if known is None:
             text = await _json_text(message.to_json())
             size, excerpt = utf16_length(text), message.payload

@@ -114,10 +114,10 @@ def test_renaming_and_forgetting_change_what_the_filter_finds(path: Path, search
     with HistoryFile(path, searchable=searchable) as history:
         entry = history.add(row(1, name="draft"), "{}")
         other = history.add(row(2, name="draft too"), None)
-        history.set_text(entry.id, "name", "final")
+        history.rename(entry.id, "final")
         assert [found.id for found in history.page(Query(text="draft"))] == [other.id]
         assert [found.id for found in history.page(Query(text="final"))] == [entry.id]
-        history.set_text(entry.id, "name", None)
+        history.rename(entry.id, None)
         assert history.page(Query(text="final")) == []
         assert history.forget([entry.id, other.id, 12345]) == 2
         assert history.page(Query(text="draft")) == []
@@ -167,7 +167,7 @@ def test_rows_written_by_a_build_without_the_index_are_found_by_one_that_has_it(
         history.add(row(1, name="first"), None)
     with HistoryFile(path, searchable=False) as history:
         history.add(row(2, name="second"), None)
-        history.set_text(history.ids(Query(text="first"))[0], "name", "changed")
+        history.rename(history.ids(Query(text="first"))[0], "changed")
     with HistoryFile(path) as history:
         assert [entry.name for entry in history.page(Query(text="second"))] == ["second"]
         assert [entry.name for entry in history.page(Query(text="changed"))] == ["changed"]
@@ -327,7 +327,7 @@ async def test_changes_are_told_and_names_and_filing_are_kept(path: Path) -> Non
     assert len(told) == 3
     (changed,) = await history.entries([entry.id])
     assert (changed.name, changed.recipient) == ("greeting", "alice")
-    assert await history.received(entry.cid, "local") == changed
+    assert await history.latest(entry.cid, "local", direction="received") == changed
     assert await history.latest(entry.cid) == changed
     assert [one.name for one in await history.recipients("local")] == ["alice"]
     assert await history.rows_sharing([entry.cid], "local") == 1

@@ -1,4 +1,4 @@
-"""Reading and writing `history.db` on the calling thread: what `History` runs beside the event loop."""
+"""Reading and writing `history.db` on the calling thread; `History` offers the same beside an event loop."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from pinui.sdk.models import ClientRecord
     from pinui.workspace.rows import Direction
 
 __all__ = ["EXCERPT", "HistoryFile"]
@@ -58,23 +59,23 @@ class HistoryFile:
     # Reading
 
     def count(self, query: Query) -> int:
-        """How many rows a query means."""
+        """The number of rows that match a query."""
         selection = select(query, searchable=self.searchable)
         return self._all(selection.count(), selection.values)[0][0]
 
     def count_pins(self, query: Query) -> int:
-        """How many pins the rows of a query are: rows that share a CID are one."""
+        """The number of pins among the rows that match a query: rows that share a CID are one pin."""
         selection = select(query, searchable=self.searchable)
         # A set of Python counts distinct texts four times as fast as SQLite.
         return len({row[0] for row in self._all(selection.cids(), selection.values)})
 
     def ids(self, query: Query) -> list[int]:
-        """Their ids, in order."""
+        """The ids of the matching rows, in order: a snapshot that a list can keep while rows arrive."""
         selection = select(query, searchable=self.searchable)
         return [row[0] for row in self._all(selection.ids(), selection.values)]
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
-        """These rows, in the order given; forgotten ones are left out."""
+        """The rows with these ids, in the order given; forgotten rows are left out."""
         found: dict[int, Entry] = {}
         for start in range(0, len(ids), BATCH):
             some = ids[start : start + BATCH]
@@ -84,11 +85,23 @@ class HistoryFile:
         return [found[id_] for id_ in ids if id_ in found]
 
     def page(self, query: Query, *, after: Entry | None = None, limit: int = 100) -> list[Entry]:
-        """The rows that follow `after`, by its key: rows that arrive meanwhile move nothing."""
+        """The next rows after `after`, by its key: rows that arrive meanwhile shift nothing."""
         selection = select(query, searchable=self.searchable)
         if after is not None:
             selection.begin_after(after)
         return [Entry(*row) for row in self._all(selection.rows(), [*selection.values, limit])]
+
+    def record(self, entry_id: int) -> ClientRecord[Any] | None:
+        """The whole record of a row, with its data."""
+        from pinui.ipfs.jsontext import parse
+        from pinui.sdk.models import ClientRecord  # here, so that listing rows does not load the SDK
+
+        entries = self.entries([entry_id])
+        if not entries:
+            return None
+        entry, text = entries[0], self.document(entry_id)
+        data: Any = None if text is None else parse(text)
+        return ClientRecord(cid=entry.cid, timestamp=entry.timestamp, data=data, size=entry.size)
 
     def document(self, entry_id: int) -> str | None:
         """The JSON text that belongs to a row; None for files."""
@@ -103,7 +116,7 @@ class HistoryFile:
         return Entry(*rows[0]) if rows else None
 
     def recipients(self, profile: str | None) -> list[Recipient]:
-        """Everybody messages were sent to or filed under, newest first."""
+        """The names that messages were sent to or filed under, newest first."""
         sql = "SELECT recipient, count(*), max(id) FROM entries WHERE kind = 'message' AND recipient IS NOT NULL"
         values: list[str] = []
         if profile is not None:
@@ -118,7 +131,7 @@ class HistoryFile:
         ]
 
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
-        """How many rows have one of these CIDs, in either version, in a profile."""
+        """The number of a profile's rows with one of these CIDs, in either version."""
         wanted, sharing = list({spelling for cid in cids for spelling in both_versions(cid)}), 0
         for start in range(0, len(wanted), BATCH):
             some = wanted[start : start + BATCH]
@@ -128,7 +141,7 @@ class HistoryFile:
         return sharing
 
     def total_size(self, ids: Iterable[int]) -> int:
-        """Bytes of these rows together."""
+        """The bytes of these rows together."""
         wanted, total = list(ids), 0
         for start in range(0, len(wanted), BATCH):
             some = wanted[start : start + BATCH]
@@ -139,14 +152,14 @@ class HistoryFile:
     # Writing
 
     def check(self) -> None:
-        """Find out whether a row could be written: SQLite itself would tell only when it writes."""
+        """Open the file, and raise `HistoryError` if no row could be written; SQLite tells only when it writes."""
         if self.connection and not os.access(self.path.parent, os.W_OK):  # it needs a journal beside the file
             raise HistoryError(
                 f"{self.path} cannot be written: its folder is read-only.", hint="PINUI_HOME moves it elsewhere."
             )
 
     def add(self, entry: Entry, data: str | None) -> Entry:
-        """Write a row for good: it is on the disk when this returns. A sent one is pinned, so no longer revoked."""
+        """Write a row: it is on the disk when this returns. A sent row is pinned, so it is no longer revoked."""
         with explained(self.path), writing(self.connection):
             if entry.direction == "sent":
                 set_pinned(self.connection, entry.cid, entry.profile)
@@ -194,34 +207,32 @@ class HistoryFile:
             raise HistoryError(f"The history holds no more rows with the time {timestamp}.")
         return first if found is None else found + 1
 
-    def set_text(self, entry_id: int, column: str, text: str | None) -> None:
-        """Set a row's name or recipient."""
-        if column not in ("name", "recipient"):
-            raise ValueError(column)
-        with explained(self.path), writing(self.connection):
-            sql = f"UPDATE entries SET {column} = ? WHERE id = ?"  # noqa: S608 – one of two names
-            self.connection.execute(sql, (storable(text) or None, entry_id))
+    def rename(self, entry_id: int, name: str | None) -> None:
+        """Give a row a name; None removes it."""
+        self._change("UPDATE entries SET name = ? WHERE id = ?", storable(name) or None, entry_id)
 
-    def set_note(self, cid: str, profile: str | None, note: str) -> int:
-        """Give every row of a CID a note, in one profile or in all; an empty one takes it away. Returns how many."""
-        with explained(self.path), writing(self.connection):
-            sql = "UPDATE entries SET note = ? WHERE cid IN (?, ?) AND profile = coalesce(?, profile)"
-            return self.connection.execute(sql, (storable(note) or None, *both_versions(cid), profile)).rowcount
+    def file_under(self, entry_id: int, recipient: str | None) -> None:
+        """File a received message under a name; None removes it."""
+        self._change("UPDATE entries SET recipient = ? WHERE id = ?", storable(recipient) or None, entry_id)
+
+    def annotate(self, cid: str, profile: str | None, note: str) -> int:
+        """Set the note of every row of a CID, in one profile or in all; empty removes it. Returns their number."""
+        sql = "UPDATE entries SET note = ? WHERE cid IN (?, ?) AND profile = coalesce(?, profile)"
+        return self._change(sql, storable(note) or None, *both_versions(cid), profile)
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
-        """Note what reading it back has shown, on every row of the CID."""
-        with explained(self.path), writing(self.connection):
-            sql = "UPDATE entries SET verification = ? WHERE cid IN (?, ?) AND profile = ?"
-            self.connection.execute(sql, (verdict, *both_versions(cid), profile))
+        """Note the result of reading content back, on every row of the CID."""
+        sql = "UPDATE entries SET verification = ? WHERE cid IN (?, ?) AND profile = ?"
+        self._change(sql, verdict, *both_versions(cid), profile)
 
     def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
-        """Note that a CID is no longer pinned at a service. No row is removed."""
+        """Note that a CID is no longer pinned at a service; if it was not pinned any more, an earlier mark stays."""
         with explained(self.path), writing(self.connection):
             set_revoked(self.connection, cid, profile, revoked_at, was_pinned=was_pinned)
 
-    def forget(self, ids: Iterable[int]) -> int:
-        """Remove rows for good."""
-        wanted = list(ids)
+    def forget(self, which: Iterable[int] | Query) -> int:
+        """Remove rows for good: these, or all that match a query. Nothing is unpinned."""
+        wanted = self.ids(which) if isinstance(which, Query) else list(which)
         removed = 0
         with explained(self.path), writing(self.connection):
             for start in range(0, len(wanted), BATCH):
@@ -233,6 +244,10 @@ class HistoryFile:
                 " (SELECT 1 FROM entries WHERE entries.cid = revocations.cid AND entries.profile = revocations.profile)"
             )
         return removed
+
+    def _change(self, sql: str, *values: str | int | None) -> int:
+        with explained(self.path), writing(self.connection):
+            return self.connection.execute(sql, values).rowcount
 
     def _all(self, sql: str, values: Sequence[Any]) -> list[Any]:
         with explained(self.path):
