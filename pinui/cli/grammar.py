@@ -267,6 +267,13 @@ def _node(verbs: _Verbs) -> None:
     )
     token.add_argument("--token", metavar="TOKEN", help="its token, in sight of whoever can list processes here")
     verb.add_argument("--rate-limit", type=_at_least_one, metavar="N", help="answer 429 after N requests a minute")
+    verb.add_argument(
+        "--fetch-from",
+        action="append",
+        default=[],
+        metavar="GATEWAY",
+        help="fetch what is pinned by CID from this gateway, verified (repeatable)",
+    )
 
 
 def _port(text: str) -> int:

@@ -25,7 +25,17 @@ def node(options: Namespace, console: Console) -> int:
     data = Path(options.data) if options.data else Paths.find().node
     token = _read_token(options)
     private_folder(data)
-    return run(data, port=options.port, token=token, rate_limit=options.rate_limit, as_json=console.as_json)
+    try:
+        return run(
+            data,
+            port=options.port,
+            token=token,
+            rate_limit=options.rate_limit,
+            fetch_from=options.fetch_from,
+            as_json=console.as_json,
+        )
+    except ValueError as error:
+        raise VerbError(str(error)) from error
 
 
 def _read_token(options: Namespace) -> str | None:

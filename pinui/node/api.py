@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 from urllib.parse import unquote
 
 from aiohttp import web
 
 from pinui.ipfs.cid import Cid
-from pinui.ipfs.errors import ContentAddressError, MissingBlock
 from pinui.node.body import pump, read_whole
+from pinui.node.by_cid import PinsByCid
 from pinui.node.errors import ApiError
 from pinui.node.index import Index, Pin
-from pinui.node.store import NewPin, PinStore
-from pinui.node.trees import copy_tree, describe_tree
+from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
 from pinui.node.wire import (
-    Options,
     job_body,
     json_request,
     list_body,
@@ -40,9 +35,10 @@ WELCOME = "Congratulations! You are communicating with the Pinata API!"
 class PinningApi:
     """Answers requests whose token has been checked."""
 
-    def __init__(self, store: PinStore, workers: Workers) -> None:
+    def __init__(self, store: PinStore, workers: Workers, by_cid: PinsByCid) -> None:
         self._store = store
         self._workers = workers
+        self._by_cid = by_cid
         self._routes = {
             "/pinning/pinJSONToIPFS": ("POST", self._pin_json),
             "/pinning/pinFileToIPFS": ("POST", self._pin_file),
@@ -55,7 +51,7 @@ class PinningApi:
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """The answer to one request, or `ApiError`."""
-        path = request.rel_url.raw_path.rstrip("/")
+        path = request.rel_url.raw_path.removeprefix("/v3").rstrip("/")
         if path.startswith("/pinning/unpin/"):
             method, handler = "DELETE", self._unpin
         elif path in self._routes:
@@ -80,7 +76,7 @@ class PinningApi:
 
     async def _pin_file(self, request: web.BaseRequest) -> web.Response:
         boundary = boundary_of(request.headers.get("Content-Type", ""))
-        await self._workers.run(self._check_room, request.content_length or 0)
+        await self._workers.run(self._store.check_room, request.content_length or 0)
         upload = MultipartUpload(self._store, boundary)
         try:
             await pump(request, self._workers, upload)
@@ -93,39 +89,13 @@ class PinningApi:
     async def _pin_by_hash(self, request: web.BaseRequest) -> web.Response:
         body = await read_whole(request, MAX_METADATA)
         cid, options = await self._workers.run(pin_by_hash_request, body)
-        pin = await self._workers.run(self._store.pin_of, cid)
-        if pin is None:
-            pin = await self._pin_part(cid, options)
-        return web.json_response(job_body(pin))
-
-    async def _pin_part(self, cid: Cid, options: Options) -> Pin:
-        """Pin content that other pins contain: the node has no network to look for it."""
-        draft = await self._workers.run(self._store.draft, cid.version)
-        try:
-            with self._store.reading() as blocks:
-                await self._workers.exhaust(copy_tree(cid, blocks, draft))
-                facts = await self._workers.run(describe_tree, cid, blocks)
-            new = NewPin(cid, facts.size, facts.files, options.name, options.keyvalues, facts.mime_type)
-            pin, _ = await self._workers.run(self._store.commit, draft, new)
-        except MissingBlock as error:
-            sentence = f"This node can pin by CID what its pins contain, and {cid} is not among that."
-            raise ApiError.of(404, "OBJECT_NOT_FOUND", sentence) from error
-        except ContentAddressError as error:
-            raise ApiError.of(500, "DAMAGED_CONTENT", f"{cid} can't be pinned: {error}.") from error
-        finally:
-            await self._workers.run(draft.discard)
-        return pin
+        return web.json_response(job_body(await self._by_cid.pin(cid, options)))
 
     async def _update(self, request: web.BaseRequest) -> web.Response:
-        update = await self._workers.run(update_request, await read_whole(request, MAX_METADATA))
-        if not await self._workers.run(self._store.update, update.cid, update.apply):
-            raise _not_pinned(str(update.cid))
+        cid, update = await self._workers.run(update_request, await read_whole(request, MAX_METADATA))
+        if await self._workers.run(self._store.update, cid, update.apply) is None:
+            raise _not_pinned(str(cid))
         return web.Response(text="OK")
-
-    def _check_room(self, size: int) -> None:
-        """Better now than after gigabytes."""
-        if size > shutil.disk_usage(self._store.folder).free:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     async def _unpin(self, request: web.BaseRequest) -> web.Response:
         text = unquote(request.rel_url.raw_path.removeprefix("/pinning/unpin/")).strip("/")

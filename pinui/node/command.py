@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -27,6 +28,7 @@ def run(
     port: int | None = None,
     token: str | None = None,
     rate_limit: int | None = None,
+    fetch_from: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
     """Serve until SIGINT or SIGTERM; the exit code. stdout says where it listens, stderr logs the requests."""
@@ -43,6 +45,7 @@ def run(
         port=port or 0,
         token=token or None,
         rate_limit=rate_limit or None,
+        fetch_from=fetch_from,
         on_request=lambda line: log.put(show(line)),
     )
     try:

@@ -30,6 +30,12 @@ class ApiError(Exception):
         self.body: dict[str, Any] = {"error": error}
         self.headers = headers or {}
 
+    @property
+    def newer_body(self) -> dict[str, Any]:
+        """The same answer as the service's newer API writes it."""
+        error = self.body["error"]
+        return {"error": {"code": self.status, "message": error if isinstance(error, str) else error["details"]}}
+
     @classmethod
     def of(cls, status: int, reason: str, details: str, headers: dict[str, str] | None = None) -> ApiError:
         """The newer shape, with a reason for programs and details for people."""

@@ -20,24 +20,40 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pinui.node.errors import IndexLost, NewerIndex, is_damage
+from pinui.node.keyvalues import Condition, as_text, matches
 from pinui.node.lock import Patience
 
 __all__ = [
+    "Group",
     "Index",
     "Pin",
     "PinQuery",
     "Place",
     "cars_of",
     "id_of",
+    "insert_group",
     "insert_pin",
     "make_index",
     "pin_of",
+    "pin_with_id",
+    "remove_group",
     "remove_pin",
+    "update_group",
     "update_pin",
 ]
 
-VERSION = 1
-SCHEMA = """
+VERSION = 2
+GROUPS = """
+CREATE TABLE groups (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    is_public INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+)"""
+UPGRADE = ("ALTER TABLE pins ADD COLUMN group_id TEXT", GROUPS)
+"""What turns version 1 into version 2."""
+SCHEMA = f"""
 CREATE TABLE pins (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -49,7 +65,8 @@ CREATE TABLE pins (
     mime_type TEXT,
     pinned_at INTEGER NOT NULL,
     unpinned_at INTEGER,
-    car TEXT
+    car TEXT,
+    group_id TEXT
 );
 CREATE UNIQUE INDEX pinned_cids ON pins (cid) WHERE unpinned_at IS NULL;
 CREATE INDEX pins_by_date ON pins (pinned_at, number);
@@ -60,10 +77,15 @@ CREATE TABLE blocks (
     length INTEGER NOT NULL,
     PRIMARY KEY (digest, pin)
 ) WITHOUT ROWID;
-CREATE INDEX blocks_of_pins ON blocks (pin);
+CREATE INDEX blocks_of_pins ON blocks (pin);{GROUPS};
 """
-COLUMNS = "id, cid, size, files, name, keyvalues, mime_type, pinned_at, unpinned_at, car"
+COLUMNS = "id, cid, size, files, name, keyvalues, mime_type, pinned_at, unpinned_at, car, group_id"
 PINNED = f"SELECT {COLUMNS} FROM pins WHERE cid = ? AND unpinned_at IS NULL"  # noqa: S608  our own names
+PINNED_ID = f"SELECT {COLUMNS} FROM pins WHERE id = ? AND unpinned_at IS NULL"  # noqa: S608  our own names
+BEFORE = "(pinned_at, number) < (SELECT pinned_at, number FROM pins WHERE id = ?)"
+AFTER = BEFORE.replace("<", ">")
+GROUP_COLUMNS = "id, name, is_public, created_at"
+GROUP_ID = f"SELECT {GROUP_COLUMNS} FROM groups WHERE id = ?"  # noqa: S608  our own names
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +102,18 @@ class Pin:
     pinned_at: int
     unpinned_at: int | None
     car: str | None
+    group: str | None = None
+    """The id of the group that it belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A named group of pins."""
+
+    id: str
+    name: str
+    is_public: bool
+    created_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +140,15 @@ class PinQuery:
     end: int | None = None
     smallest: int | None = None
     largest: int | None = None
+    unpinned_start: int | None = None
+    unpinned_end: int | None = None
+    mime_type: str | None = None
+    group: str | None = None
+    """The id of a group; empty for pins in no group, None for any."""
+    keyvalues: tuple[Condition, ...] = ()
+    after: str | None = None
+    """The id of the last pin of the page before."""
+    ascending: bool = False
 
     def where(self) -> tuple[str, list[Any]]:
         """The condition in SQL and its values."""
@@ -123,6 +166,12 @@ class PinQuery:
             ("pinned_at <= ?", self.end),
             ("size >= ?", self.smallest),
             ("size <= ?", self.largest),
+            ("unpinned_at >= ?", self.unpinned_start),
+            ("unpinned_at <= ?", self.unpinned_end),
+            ("mime_type = ?", self.mime_type),
+            ("coalesce(group_id, '') = ?", self.group),
+            ("matches(keyvalues, ?)", as_text(self.keyvalues) if self.keyvalues else None),
+            (AFTER if self.ascending else BEFORE, self.after),
         ):
             if value is not None:
                 terms.append(term)
@@ -198,12 +247,30 @@ class Index:
         )
         return Place(*rows[0]) if rows else None
 
+    def with_id(self, id_: str) -> Pin | None:
+        """The pin with an id, if it is pinned."""
+        return next(map(_pin, self._rows(PINNED_ID, (id_,))), None)
+
+    def group(self, id_: str) -> Group | None:
+        """The group with an id."""
+        return next(map(_group, self._rows(GROUP_ID, (id_,))), None)
+
+    def groups(self, name: str, limit: int, after: str | None) -> list[Group]:
+        """One page of groups whose name contains a text, newest first; `after` is the last id of the page before."""
+        rows = self._rows(
+            f"SELECT {GROUP_COLUMNS} FROM groups WHERE instr(casefold(name), casefold(?)) "  # noqa: S608  our own names
+            "AND (? IS NULL OR number < (SELECT number FROM groups WHERE id = ?)) ORDER BY number DESC LIMIT ?",
+            (name, after, after, limit),
+        )
+        return [_group(row) for row in rows]
+
     def list(self, query: PinQuery) -> list[Pin]:
-        """One page of pins, newest first."""
+        """One page of pins, newest first unless the query says otherwise."""
         where, values = query.where()
+        order = "ASC" if query.ascending else "DESC"
         rows = self._rows(
             f"SELECT {COLUMNS} FROM pins WHERE {where} "  # noqa: S608  our own names, values apart
-            "ORDER BY pinned_at DESC, number DESC LIMIT ? OFFSET ?",
+            f"ORDER BY pinned_at {order}, number {order} LIMIT ? OFFSET ?",
             (*values, query.limit, query.offset),
         )
         return [_pin(row) for row in rows]
@@ -240,6 +307,7 @@ class Index:
             raise IndexLost(f"{self._path} is gone")
         sqlite = _open(self._path, self._patience)
         try:
+            self._patience.until(lambda: _upgrade(sqlite))
             self._patience.until(lambda: _check_version(sqlite, self._path))
         except BaseException:
             sqlite.close()
@@ -268,8 +336,8 @@ def insert_pin(connection: sqlite3.Connection, pin: Pin, places: dict[bytes, tup
     keyvalues = None if pin.keyvalues is None else json.dumps(pin.keyvalues)
     values = (pin.id, pin.cid, pin.size, pin.files, pin.name, keyvalues, pin.mime_type, pin.pinned_at)
     cursor = connection.execute(
-        f"INSERT INTO pins ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",  # noqa: S608  our own names
-        (*values, pin.car),
+        f"INSERT INTO pins ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",  # noqa: S608  our own names
+        (*values, pin.car, pin.group),
     )
     connection.executemany(
         "INSERT INTO blocks VALUES (?, ?, ?, ?)",
@@ -291,10 +359,38 @@ def pin_of(connection: sqlite3.Connection, cid: str) -> Pin | None:
     return next(map(_pin, connection.execute(PINNED, (cid,)).fetchall()), None)
 
 
+def pin_with_id(connection: sqlite3.Connection, id_: str) -> Pin | None:
+    """The pin with an id, within a transaction."""
+    return next(map(_pin, connection.execute(PINNED_ID, (id_,)).fetchall()), None)
+
+
 def update_pin(connection: sqlite3.Connection, pin: Pin) -> None:
-    """Write the name and the keyvalues of a pin, within a transaction."""
+    """Write the name, the keyvalues and the group of a pin, within a transaction."""
     keyvalues = None if pin.keyvalues is None else json.dumps(pin.keyvalues)
-    connection.execute("UPDATE pins SET name = ?, keyvalues = ? WHERE id = ?", (pin.name, keyvalues, pin.id))
+    connection.execute(
+        "UPDATE pins SET name = ?, keyvalues = ?, group_id = ? WHERE id = ?", (pin.name, keyvalues, pin.group, pin.id)
+    )
+
+
+def insert_group(connection: sqlite3.Connection, group: Group) -> None:
+    """Add a group, within a transaction."""
+    connection.execute(
+        f"INSERT INTO groups ({GROUP_COLUMNS}) VALUES (?, ?, ?, ?)",  # noqa: S608  our own names
+        (group.id, group.name, group.is_public, group.created_at),
+    )
+
+
+def update_group(connection: sqlite3.Connection, group: Group) -> None:
+    """Write the name of a group and whether it is public, within a transaction."""
+    connection.execute(
+        "UPDATE groups SET name = ?, is_public = ? WHERE id = ?", (group.name, group.is_public, group.id)
+    )
+
+
+def remove_group(connection: sqlite3.Connection, id_: str) -> bool:
+    """Remove a group, within a transaction; its pins stay. False if there is none."""
+    connection.execute("UPDATE pins SET group_id = NULL WHERE group_id = ?", (id_,))
+    return connection.execute("DELETE FROM groups WHERE id = ?", (id_,)).rowcount > 0
 
 
 def id_of(car: str) -> str:
@@ -318,10 +414,28 @@ def _open(path: Path, patience: Patience) -> sqlite3.Connection:
         connection.text_factory = _text
         # SQLite's own lower() knows no letters beyond ASCII.
         connection.create_function("casefold", 1, _casefold, deterministic=True)
+        connection.create_function("matches", 2, matches, deterministic=True)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Turn an index of version 1 into one of today; other processes may do the same at the same time."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] != 1:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 1:
+            for statement in UPGRADE:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
@@ -352,3 +466,8 @@ def _pin(row: Any) -> Pin:
         return Pin(id_, cid, size, files, name, None if keyvalues is None else json.loads(keyvalues), *rest)
     except ValueError as error:
         raise IndexLost("the keyvalues of a pin are not JSON") from error
+
+
+def _group(row: Any) -> Group:
+    id_, name, is_public, created_at = row
+    return Group(id_, name, bool(is_public), created_at)

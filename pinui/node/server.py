@@ -9,7 +9,7 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,11 +19,14 @@ from types import TracebackType
 from aiohttp import web
 
 from pinui.node.api import PinningApi
+from pinui.node.by_cid import PinsByCid
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, FolderBusy, NewerIndex, is_disk_full
+from pinui.node.files_api import FilesApi
 from pinui.node.gateway import SENT, Gateway, GatewayError
 from pinui.node.guard import RateLimit, check_origin, check_token, safe_headers
 from pinui.node.lock import Patience
+from pinui.node.remote import check_gateway
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
 from pinui.node.workers import Workers
@@ -58,7 +61,8 @@ class Node:
     """A pinning service and gateway on this machine.
 
     `async with Node(folder) as node:` or `start` and `stop`. With no `port` it takes the one that the folder had
-    before, or a free one. With no `token` it takes the folder's own, which is made once.
+    before, or a free one. With no `token` it takes the folder's own, which is made once. Content that is
+    pinned by CID comes from the gateways in `fetch_from`, where no pin here contains it.
     """
 
     def __init__(
@@ -68,11 +72,13 @@ class Node:
         port: int = 0,
         token: str | None = None,
         rate_limit: int | None = None,
+        fetch_from: Sequence[str] = (),
         on_request: Callable[[RequestLine], None] | None = None,
     ) -> None:
         self.data_dir = Path(data_dir)
         self.port = port
         self._token = token
+        self._fetch_from = tuple(check_gateway(url) for url in fetch_from)
         self._limit = RateLimit(rate_limit) if rate_limit else None
         self._on_request = on_request
         self._thread: threading.Thread | None = None
@@ -159,9 +165,10 @@ class Node:
         except sqlite3.Error as error:
             raise NodeError(f"The index in {self.data_dir} can't be used: {error}.") from error
         workers = Workers()
+        by_cid = PinsByCid(store, workers, self._fetch_from)
         try:
             listener = self._listen()
-            server = LimitedServer(self._handler(store, workers))
+            server = LimitedServer(self._handler(store, workers, by_cid))
             runner = web.ServerRunner(server, shutdown_timeout=GRACE)
             await runner.setup()
             await web.SockSite(runner, listener, backlog=256).start()
@@ -172,6 +179,7 @@ class Node:
             await runner.cleanup()
             await server.close_all()
         finally:
+            await by_cid.close()
             workers.close()
             store.close()
 
@@ -200,14 +208,15 @@ class Node:
             return listener
         raise AssertionError
 
-    def _handler(self, store: PinStore, workers: Workers) -> Callable[[web.BaseRequest], object]:
-        api, gateway = PinningApi(store, workers), Gateway(store, workers)
+    def _handler(self, store: PinStore, workers: Workers, by_cid: PinsByCid) -> Callable[[web.BaseRequest], object]:
+        api, files = PinningApi(store, workers, by_cid), FilesApi(store, workers, by_cid, self.token)
+        gateway = Gateway(store, workers)
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             began = time.perf_counter()
             status = BROKEN_OFF
             try:
-                response = await self._answer(request, api, gateway)
+                response = await self._answer(request, api, files, gateway)
                 status = response.status
                 if not response.prepared:
                     _make_safe(response)
@@ -232,10 +241,14 @@ class Node:
                 # What was answered is true, whoever hears of it.
                 log.exception("%s %s could not be reported", line.method, line.path)
 
-    async def _answer(self, request: web.BaseRequest, api: PinningApi, gateway: Gateway) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.BaseRequest, api: PinningApi, files: FilesApi, gateway: Gateway
+    ) -> web.StreamResponse:
         limits: dict[str, str] = {}
+        path = request.rel_url.raw_path
+        # The hosted service's SDK asks both APIs below one address.
+        is_newer = path.startswith("/v3/") and not path.startswith("/v3/data/")
         try:
-            path = request.rel_url.raw_path
             check_origin(request.headers, self.port, path)
             if path.startswith("/ipfs/"):
                 return await gateway.answer(request)
@@ -243,12 +256,14 @@ class Node:
                 return _about(path)
             limits = self._limit.take() if self._limit else {}
             # The hosted service parses JSON first; here, strangers can't have their bodies read.
-            check_token(request.headers, self.token)
-            response = await api.answer(request)
+            if not (is_newer and files.admits(request)):
+                check_token(request.headers, self.token)
+            response = await (files.answer(request) if is_newer else api.answer(request))
             response.headers.update(limits)
             return response
         except ApiError as error:
-            return web.json_response(error.body, status=error.status, headers=limits | error.headers)
+            body = error.newer_body if is_newer else error.body
+            return web.json_response(body, status=error.status, headers=limits | error.headers)
         except GatewayError as error:
             return web.Response(status=error.status, text=f"{error.sentence}\n", headers=error.headers)
         except (ConnectionError, TimeoutError):

@@ -14,8 +14,10 @@ at the start or when that shows; nobody writes meanwhile, because each change ha
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import shutil
 import sqlite3
 import threading
 import time
@@ -30,7 +32,7 @@ from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
 from pinui.node.errors import is_damage
-from pinui.node.index import Index, Pin, Place, cars_of, id_of, insert_pin, pin_of, remove_pin, update_pin
+from pinui.node.index import Index, Pin, Place, cars_of, id_of, insert_pin, pin_of, pin_with_id, remove_pin, update_pin
 from pinui.node.lock import FolderLock, Patience
 from pinui.node.recovery import make_again, open_index
 
@@ -50,6 +52,7 @@ class NewPin:
     name: str | None = None
     keyvalues: dict[str, Any] | None = None
     mime_type: str | None = None
+    group: str | None = None
 
 
 class _Job:
@@ -142,7 +145,19 @@ class PinStore:
         """Make a draft a pin. If its CID is pinned already, that older pin comes back, and True."""
         now = time.time_ns() // 1_000_000
         car = f"{new.cid}.{secrets.token_hex(4)}.car"
-        pin = Pin(id_of(car), str(new.cid), new.size, new.files, new.name, new.keyvalues, new.mime_type, now, None, car)
+        pin = Pin(
+            id=id_of(car),
+            cid=str(new.cid),
+            size=new.size,
+            files=new.files,
+            name=new.name,
+            keyvalues=new.keyvalues,
+            mime_type=new.mime_type,
+            pinned_at=now,
+            unpinned_at=None,
+            car=car,
+            group=new.group,
+        )
         older = self._kept(self.ask(lambda index: index.pinned(pin.cid)))
         if older is not None:
             return older, True
@@ -201,14 +216,21 @@ class PinStore:
             (self._pins / (pin.car or "")).unlink(missing_ok=True)
         return True
 
-    def update(self, cid: Cid, update: Callable[[Pin], Pin]) -> bool:
-        """Change the name or the keyvalues of a pin, whichever way its CID is spelled; False if there is none."""
+    def update(self, which: Cid | str, update: Callable[[Pin], Pin]) -> Pin | None:
+        """Change the name, the keyvalues or the group of a pin; None if there is none.
 
-        def change(connection: sqlite3.Connection) -> bool:
-            pin = next(filter(None, (pin_of(connection, str(spelling)) for spelling in cid.spellings())), None)
+        `which` is its CID, whichever way that is spelled, or its id.
+        """
+
+        def change(connection: sqlite3.Connection) -> Pin | None:
+            if isinstance(which, str):
+                pin = pin_with_id(connection, which)
+            else:
+                pin = next(filter(None, (pin_of(connection, str(spelling)) for spelling in which.spellings())), None)
             if pin is not None:
-                update_pin(connection, update(pin))
-            return pin is not None
+                pin = update(pin)
+                update_pin(connection, pin)
+            return pin
 
         with self._turn:
             return self.change(change)
@@ -217,6 +239,11 @@ class PinStore:
         """The pin of a CID, whichever way it is spelled."""
         spellings = [str(spelling) for spelling in cid.spellings()]
         return self.ask(lambda index: next(filter(None, map(index.pinned, spellings)), None))
+
+    def check_room(self, size: int) -> None:
+        """Fail if the disk has no room for this many bytes: better now than after gigabytes."""
+        if size > shutil.disk_usage(self.folder).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     @contextmanager
     def reading(self) -> Generator[BlockReader]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pinui.ipfs.car import CarReader
 from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
 from pinui.ipfs.dagpb import decode_node
 from pinui.ipfs.errors import MissingBlock
@@ -15,7 +16,7 @@ from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 from pinui.node.draft import DraftCar
 from pinui.node.media import SNIFFED, sniff
 
-__all__ = ["TreeFacts", "copy_tree", "describe_tree"]
+__all__ = ["TreeFacts", "check_tree", "copy_tree", "describe_tree", "take_blocks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +62,17 @@ def copy_tree(root: Cid, lookup: BlockLookup, draft: DraftCar) -> Iterator[Bytes
     for cid, data in walk_blocks(root, lookup, repeats=False):
         verify_block(cid, data)
         draft.add([NewBlock(cid, (data,), len(data), 0, 0)])
+        yield data
+
+
+def take_blocks(reader: CarReader, piece: Bytes, draft: DraftCar) -> None:
+    """Add the blocks that the next piece of somebody's CAR completes to a draft, verified."""
+    for block in reader.feed(piece):
+        verify_block(block.cid, block.data)
+        draft.add([NewBlock(block.cid, (block.data,), len(block.data), 0, 0)])
+
+
+def check_tree(root: Cid, lookup: BlockLookup) -> Iterator[Bytes]:
+    """Look for every block of a tree; `MissingBlock` if one is not there."""
+    for _, data in walk_blocks(root, lookup, repeats=False):
         yield data

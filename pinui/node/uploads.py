@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -42,8 +42,12 @@ def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]
         importer = Importer(PROFILES[options.cid_version])
         draft.add(importer.feed(text.encode()))
         file = _finish_file(draft, importer)
-        pin = NewPin(file.cid, file.tree_size, 1, options.name, options.keyvalues, "application/json")
-        return store.commit(draft, pin)
+        return store.commit(draft, _new_pin(file.cid, file.tree_size, 1, options, "application/json"))
+
+
+def _new_pin(cid: Cid, size: int, files: int, options: Options, mime_type: str, name: str = "") -> NewPin:
+    """A pin with the options of a request; `name` is for one that names none."""
+    return NewPin(cid, size, files, options.name or name or None, options.keyvalues, mime_type, options.group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +78,17 @@ class _Part:
 class MultipartUpload:
     """One upload. Feed the body, then `finish` or `discard`; every call may block: use a worker thread."""
 
-    def __init__(self, store: PinStore, boundary: bytes) -> None:
+    def __init__(
+        self,
+        store: PinStore,
+        boundary: bytes,
+        read_options: Callable[[Mapping[str, str]], Options] = options_field,
+        largest: int | None = None,
+    ) -> None:
+        """`read_options` reads the fields of the form; `largest` is how many bytes its files may have."""
         self._store = store
+        self._read_options = read_options
+        self._left = largest
         self._fields: dict[str, str] = {}
         self._files: list[_File] = []
         self._draft: DraftCar | None = None
@@ -114,13 +127,18 @@ class MultipartUpload:
         blocks, self._ready = self._ready, []
         return lambda: self._target().add(blocks) if blocks else None
 
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The fields of the form so far."""
+        return self._fields
+
     def settle(self) -> Iterator[Bytes]:
         """The body is whole. If its options came behind the files and ask for the other version of CIDs, everything
         is written once more: piece by piece, so that this can be given up. `finish` does what is left of it."""
         self.feed_all(())()
         if not self._ended:
             raise ApiError(400, INVALID)
-        version = options_field(self._fields).cid_version
+        version = self._read_options(self._fields).cid_version
         if not self._files or self._draft is None:
             raise ApiError(400, "No file was provided for pinning.")
         if version == self._draft.cid_version:
@@ -135,16 +153,17 @@ class MultipartUpload:
             self._files[number] = _finish_file(draft, importer, file.path)
         spooled.discard()
 
-    def finish(self) -> tuple[Pin, bool]:
-        """The body is whole: make it a pin."""
+    def finish(self, check: Callable[[NewPin], None] = lambda _: None) -> tuple[Pin, bool]:
+        """The body is whole: make it a pin, unless `check` raises."""
         for _ in self.settle():
             pass
-        options = options_field(self._fields)
+        options = self._read_options(self._fields)
         try:
-            pin = self._single(options) if len(self._files) == 1 and "/" not in self._files[0].path else None
-            pin = pin or self._folder(options)
+            is_single = len(self._files) == 1 and "/" not in self._files[0].path
+            pin = self._single(options) if is_single and not options.wrap else self._folder(options, is_single)
         except ContentAddressError as error:
             raise ApiError(400, f"The folder can't be pinned: {error}.") from error
+        check(pin)
         return self._store.commit(self._target(), pin)
 
     def discard(self) -> None:
@@ -156,23 +175,23 @@ class MultipartUpload:
     def _single(self, options: Options) -> NewPin:
         file = self._files[0]
         kind = by_name(file.path) or self._mime_type or sniff(self._beginning)
-        return NewPin(file.cid, file.tree_size, 1, options.name or file.path or None, options.keyvalues, kind)
+        return _new_pin(file.cid, file.tree_size, 1, options, kind, file.path)
 
-    def _folder(self, options: Options) -> NewPin:
+    def _folder(self, options: Options, is_single: bool) -> NewPin:
+        """One folder of all files; `is_single` is for a file that gets a folder of its own."""
         roots = {file.path.partition("/")[0] for file in self._files}
-        if len(roots) > 1 or not all("/" in file.path for file in self._files):
+        if not is_single and (len(roots) > 1 or not all("/" in file.path for file in self._files)):
             raise ApiError(400, MORE_THAN_ONE)
         builder = FolderBuilder(options.cid_version)
         for file in self._files:
-            builder.add(file.path.partition("/")[2], file.cid, file.tree_size)
+            builder.add(file.path if is_single else file.path.partition("/")[2], file.cid, file.tree_size)
         blocks, cid, size = builder.finish()
         self._target().add(blocks)
-        name = options.name or roots.pop() or None
-        return NewPin(cid, size, len(self._files), name, options.keyvalues, "directory")
+        return _new_pin(cid, size, len(self._files), options, "directory", roots.pop())
 
     def _target(self) -> DraftCar:
         if self._draft is None:
-            self._draft = self._store.draft(options_field(self._fields).cid_version)
+            self._draft = self._store.draft(self._read_options(self._fields).cid_version)
         return self._draft
 
     def _on_part_begin(self) -> None:
@@ -214,6 +233,10 @@ class MultipartUpload:
                 raise ApiError(413, f"The field {self._part.name!r} is too large.")
             self._part.text += data[start:end]
             return
+        if self._left is not None:
+            self._left -= end - start
+            if self._left < 0:
+                raise ApiError(413, "The upload exceeds the maximum upload size.")
         self._beginning += data[start : min(end, start + SNIFFED - len(self._beginning))]
         self._ready += self._importer.feed(memoryview(data)[start:end])
 

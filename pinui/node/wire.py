@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import MalformedContent
@@ -15,9 +17,13 @@ from pinui.node.errors import ApiError
 from pinui.node.index import Pin, PinQuery
 
 __all__ = [
+    "INVALID",
+    "Job",
+    "JobStatus",
     "Options",
     "Update",
     "job_body",
+    "json_fields",
     "json_request",
     "list_body",
     "list_query",
@@ -25,6 +31,10 @@ __all__ = [
     "pin_body",
     "pin_by_hash_request",
     "read_cid",
+    "read_number",
+    "read_options",
+    "spellings",
+    "text_field",
     "update_request",
     "when",
 ]
@@ -33,6 +43,8 @@ MAX_KEYVALUES = 10
 MAX_NAME = 1024
 MAX_PAGE = 1000
 INVALID = "Invalid request format."
+JobStatus = Literal["retrieving", "expired", "invalid_object"]
+"""`expired`: no gateway has it. `invalid_object`: what a gateway sent can't be pinned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,20 @@ class Options:
     name: str | None = None
     keyvalues: dict[str, Any] | None = None
     cid_version: int = 0
+    group: str | None = None
+    wrap: bool = False
+    """Whether a single file goes into a folder of its own."""
+
+
+@dataclass(slots=True)
+class Job:
+    """A request to pin content that has to be fetched. One that is done is no job any more, one that failed stays."""
+
+    cid: Cid
+    options: Options
+    status: JobStatus = "retrieving"
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    queued_at: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
 
 
 def json_document(body: bytes) -> Any:
@@ -54,7 +80,7 @@ def json_document(body: bytes) -> Any:
 
 def json_request(body: bytes) -> tuple[str, Options]:
     """The text to store and the options of a JSON upload."""
-    fields = _fields(body)
+    fields = json_fields(body)
     key = next((key for key in ("pinataContent", "pinContent") if key in fields), None)
     if key is None:
         raise ApiError(400, INVALID)
@@ -70,7 +96,6 @@ def json_request(body: bytes) -> tuple[str, Options]:
 class Update:
     """Another name or other keyvalues for a pin; None leaves them as they are."""
 
-    cid: Cid
     name: str | None
     keyvalues: dict[str, Any] | None
 
@@ -84,16 +109,16 @@ class Update:
         return replace(pin, name=name, keyvalues=_keyvalues(left))
 
 
-def update_request(body: bytes) -> Update:
-    """What a request for other metadata asks for."""
-    fields = _fields(body)
+def update_request(body: bytes) -> tuple[Cid, Update]:
+    """What a request for other metadata asks for, and of which pin."""
+    fields = json_fields(body)
     options = read_options(fields, None)
-    return Update(read_cid(fields.get("ipfsPinHash")), options.name, options.keyvalues)
+    return read_cid(fields.get("ipfsPinHash")), Update(options.name, options.keyvalues)
 
 
 def pin_by_hash_request(body: bytes) -> tuple[Cid, Options]:
     """What to pin by its CID, and the options."""
-    fields = _fields(body)
+    fields = json_fields(body)
     metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
     return read_cid(fields.get("hashToPin")), read_options(metadata, None)
 
@@ -108,7 +133,8 @@ def read_cid(text: Any) -> Cid:
         raise ApiError.of(400, "INVALID_CID", f"{text[:100]!r} is not a CID.") from error
 
 
-def _fields(body: bytes) -> dict[str, Any]:
+def json_fields(body: bytes) -> dict[str, Any]:
+    """The fields of a body that must be a JSON object."""
     document = json_document(body)
     if not isinstance(document, dict):
         raise ApiError(400, INVALID)
@@ -130,15 +156,19 @@ def options_field(fields: Mapping[str, str]) -> Options:
 def read_options(metadata: Any, options: Any) -> Options:
     """Name, keyvalues and CID version; anything of the wrong kind is refused."""
     metadata, options = _object(metadata), _object(options)
-    name, keyvalues = metadata.get("name"), metadata.get("keyvalues")
-    if name is not None and (not isinstance(name, str) or len(name) > MAX_NAME):
-        raise ApiError(400, INVALID)
+    name, keyvalues = text_field(metadata.get("name")), metadata.get("keyvalues")
     version = options.get("cidVersion")
     if isinstance(version, bool) or version not in (None, 0, 1, "0", "1"):
         raise ApiError(400, INVALID)
-    # Half a character, which JSON can carry, is no text that a database takes.
-    name = name and name.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return Options(name, _keyvalues(keyvalues), int(version or 0))
+
+
+def text_field(value: Any) -> str | None:
+    """A name or an id, if there is one."""
+    if value is not None and (not isinstance(value, str) or len(value) > MAX_NAME):
+        raise ApiError(400, INVALID)
+    # Half a character, which JSON can carry, is no text that a database takes.
+    return value and value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -182,14 +212,16 @@ def pin_body(pin: Pin, duplicate: bool) -> dict[str, Any]:
         "Name": pin.name,
         "NumberOfFiles": pin.files,
         "MimeType": pin.mime_type,
-        "GroupId": None,
+        "GroupId": pin.group,
         "Keyvalues": pin.keyvalues,
     }
 
 
-def job_body(pin: Pin) -> dict[str, Any]:
-    """The answer to a request to pin by CID, which is done at once here."""
-    return {"id": pin.id, "ipfsHash": pin.cid, "status": "pinned", "name": pin.name}
+def job_body(asked: Pin | Job) -> dict[str, Any]:
+    """The answer to a request to pin by CID."""
+    if isinstance(asked, Pin):
+        return {"id": asked.id, "ipfsHash": asked.cid, "status": "pinned", "name": asked.name}
+    return {"id": asked.id, "ipfsHash": str(asked.cid), "status": asked.status, "name": asked.options.name}
 
 
 def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
@@ -219,20 +251,21 @@ def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
         raise ApiError(400, "status must be all, pinned or unpinned")
     query = PinQuery(
         status=status,
-        limit=_number(parameters, "pageLimit", 10, 1, MAX_PAGE) or 0,
-        offset=_number(parameters, "pageOffset", 0, 0, 2**53) or 0,
-        cids=_spellings(parameters.get("cid", "")),
+        limit=read_number(parameters, "pageLimit", 10, 1, MAX_PAGE) or 0,
+        offset=read_number(parameters, "pageOffset", 0, 0, 2**53) or 0,
+        cids=spellings(parameters.get("cid", "")),
         cid_contains=parameters.get("hashContains") or None,
         name=parameters.get("metadata[name]") or None,
         start=_time(parameters, "pinStart"),
         end=_time(parameters, "pinEnd"),
-        smallest=_number(parameters, "pinSizeMin", None, 0, 2**53),
-        largest=_number(parameters, "pinSizeMax", None, 0, 2**53),
+        smallest=read_number(parameters, "pinSizeMin", None, 0, 2**53),
+        largest=read_number(parameters, "pinSizeMax", None, 0, 2**53),
     )
     return query, parameters.get("includeCount", "").lower() == "true"
 
 
-def _spellings(text: str) -> tuple[str, ...]:
+def spellings(text: str) -> tuple[str, ...]:
+    """The ways to write a CID that a filter names; none where there is no filter."""
     if not text:
         return ()
     try:
@@ -241,7 +274,8 @@ def _spellings(text: str) -> tuple[str, ...]:
         return (text,)  # nothing has it
 
 
-def _number(parameters: Mapping[str, str], name: str, default: int | None, least: int, most: int) -> int | None:
+def read_number(parameters: Mapping[str, str], name: str, default: int | None, least: int, most: int) -> int | None:
+    """A whole number within limits; the default where there is none."""
     text = parameters.get(name, "")
     if not text:
         return default

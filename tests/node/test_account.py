@@ -236,7 +236,7 @@ def test_what_no_pin_contains_cannot_be_pinned_by_its_cid(node: Node, api: httpx
     answer = api.post("/pinning/pinByHash", json={"hashToPin": cid})
     assert answer.status_code == 404
     assert answer.json()["error"]["details"] == (
-        f"This node can pin by CID what its pins contain, and {cid} is not among that."
+        f"No pin here contains {cid}, and the node looks nowhere else: start it with --fetch-from GATEWAY."
     )
     assert len(list((node.data_dir / "drafts").iterdir())) == 1, "only the lock"
 

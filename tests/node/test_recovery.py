@@ -98,9 +98,12 @@ def is_whole(node: Node, pinned: dict[str, str]) -> bool:
     with client(node) as api:
         added = api.post("/pinning/pinJSONToIPFS", json={"pinContent": "one more"})
         rows = api.get("/data/pinList", params={"pageLimit": 1000}).json()["rows"]
+        groups = api.get("/v3/groups/public")
+        group = api.get("/v3/groups/public/none")
         served = {cid: api.get(f"/ipfs/{cid}").text for cid in pinned}
     return (
         added.status_code == 200
+        and (groups.status_code, group.status_code) == (200, 404)
         and served == pinned
         and {row["ipfs_pin_hash"] for row in rows} == {*pinned, added.json()["IpfsHash"]}
     )

@@ -1,0 +1,125 @@
+"""Pinning by CID: what other pins contain at once, other content from gateways, with a queue of what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from pinui.ipfs.car import CarReader
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.errors import ContentAddressError, MissingBlock
+from pinui.node.draft import DraftCar
+from pinui.node.errors import ApiError
+from pinui.node.index import Pin
+from pinui.node.remote import RemoteError, read_car
+from pinui.node.store import NewPin, PinStore
+from pinui.node.trees import check_tree, copy_tree, describe_tree, take_blocks
+from pinui.node.wire import Job, JobStatus, Options
+from pinui.node.workers import Workers
+
+__all__ = ["PinsByCid"]
+
+MOST_JOBS = 1000
+
+
+class PinsByCid:
+    """Pins by CID for both APIs. The queue lives as long as the node."""
+
+    def __init__(self, store: PinStore, workers: Workers, gateways: Sequence[str] = ()) -> None:
+        self._store = store
+        self._workers = workers
+        self._gateways = gateways
+        self._jobs: dict[str, Job] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def pin(self, cid: Cid, options: Options) -> Pin | Job:
+        """Pin content that is here, or have it fetched."""
+        pin = await self._workers.run(self._store.pin_of, cid)
+        if pin is not None:
+            return pin
+        try:
+            return await self._pin_part(cid, options)
+        except MissingBlock as error:
+            if not self._gateways:
+                sentence = (
+                    f"No pin here contains {cid}, and the node looks nowhere else: start it with --fetch-from GATEWAY."
+                )
+                raise ApiError.of(404, "OBJECT_NOT_FOUND", sentence) from error
+        job = next((job for job in self._jobs.values() if job.cid == cid and job.status == "retrieving"), None)
+        return job or self._begin(Job(cid, options))
+
+    def jobs(self, status: str = "", cids: Sequence[str] = ()) -> list[Job]:
+        """The requests that are not done, oldest first, of one status or of one CID's spellings if that is asked."""
+        return [
+            job
+            for job in self._jobs.values()
+            if (not status or job.status == status) and (not cids or str(job.cid) in cids)
+        ]
+
+    def forget(self, id_: str) -> bool:
+        """Take a request out of the queue; False if there is none."""
+        task = self._tasks.get(id_)
+        if task is not None:
+            task.cancel()
+        return self._jobs.pop(id_, None) is not None
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _begin(self, job: Job) -> Job:
+        if len(self._jobs) >= MOST_JOBS:
+            raise ApiError.of(503, "NODE_BUSY", f"The queue holds {MOST_JOBS:,} requests: delete some of them.")
+        self._jobs[job.id] = job
+        task = self._tasks[job.id] = asyncio.create_task(self._fetch(job))
+        task.add_done_callback(lambda _: self._tasks.pop(job.id, None))
+        return job
+
+    async def _fetch(self, job: Job) -> None:
+        outcome: JobStatus = "expired"
+        for gateway in self._gateways:
+            try:
+                await self._fetch_from(gateway, job)
+            except ContentAddressError:
+                outcome = "invalid_object"
+            except RemoteError:
+                continue
+            else:
+                self._jobs.pop(job.id, None)
+                return
+        job.status = outcome
+
+    async def _fetch_from(self, gateway: str, job: Job) -> None:
+        draft = await self._workers.run(self._store.draft, job.cid.version)
+        try:
+            reader = CarReader()
+            async for piece in read_car(gateway, job.cid):
+                await self._workers.run(take_blocks, reader, piece, draft)
+            await self._workers.run(reader.finish)
+            await self._workers.exhaust(check_tree(job.cid, draft.read))
+            await self._commit(job.cid, job.options, draft)
+        finally:
+            await self._workers.run(draft.discard)
+
+    async def _commit(self, cid: Cid, options: Options, draft: DraftCar) -> Pin:
+        """Make a draft with all blocks of a tree a pin."""
+        facts = await self._workers.run(describe_tree, cid, draft.read)
+        new = NewPin(cid, facts.size, facts.files, options.name, options.keyvalues, facts.mime_type, options.group)
+        pin, _ = await self._workers.run(self._store.commit, draft, new)
+        return pin
+
+    async def _pin_part(self, cid: Cid, options: Options) -> Pin:
+        """Pin content that other pins contain."""
+        draft = await self._workers.run(self._store.draft, cid.version)
+        try:
+            with self._store.reading() as blocks:
+                await self._workers.exhaust(copy_tree(cid, blocks, draft))
+            return await self._commit(cid, options, draft)
+        except MissingBlock:
+            raise
+        except ContentAddressError as error:
+            raise ApiError.of(500, "DAMAGED_CONTENT", f"{cid} can't be pinned: {error}.") from error
+        finally:
+            await self._workers.run(draft.discard)
