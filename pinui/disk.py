@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, folders for their owner alone, and locks between processes."""
+"""Files that appear when they are complete, folders for their owner alone, and locks between processes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["lock_folder", "private_folder", "replacing", "sync_folder", "temporary_beside", "write_private"]
+__all__ = [
+    "NewFile",
+    "lock_folder",
+    "lock_now",
+    "private_folder",
+    "replacing",
+    "sync_folder",
+    "temporary_beside",
+    "write_private",
+]
 
 try:
     import fcntl
-except ImportError:  # Windows, where a folder can't be locked
+except ImportError:  # Windows, which has no such locks
     fcntl = None
 
 
@@ -31,25 +40,52 @@ def temporary_beside(final: Path) -> Path:
     return final.with_name(f".{stem}.{token_hex(4)}.part")
 
 
-@contextmanager
-def replacing(path: Path, *, mode: int = 0o666) -> Generator[BinaryIO]:
-    """A new file, open for writing, that takes its place at the end; after an error nothing has changed.
+class NewFile:
+    """A file under a temporary name beside `path`, open for reading and writing, that replaces `path` in the end.
 
     The user's umask applies to `mode`.
     """
-    temporary = temporary_beside(path)
-    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+
+    def __init__(self, path: Path, *, mode: int = 0o666, buffering: int = -1) -> None:
+        self.path = path
+        self.temporary = temporary_beside(path)
+        descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        self.file: BinaryIO = open(descriptor, "w+b", buffering=buffering)  # noqa: SIM115 – closed by one of the ends
+
+    def sync(self) -> None:
+        """Write everything to the disk."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def take_place(self) -> None:
+        """Close the synced file and give it its name."""
+        self.file.close()
+        self.temporary.replace(self.path)
+
+    def commit(self) -> None:
+        """Sync the file, give it its name, and make that last."""
+        self.sync()
+        self.take_place()
+        with suppress(OSError):
+            sync_folder(self.path.parent)
+
+    def discard(self) -> None:
+        """Remove the temporary file; `path` has not changed."""
+        with suppress(OSError):  # closing writes the rest of the buffer, and the disk may be full
+            self.file.close()
+        self.temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o666) -> Generator[BinaryIO]:
+    """A new file, open for writing, that replaces `path` at the end; after an error nothing has changed."""
+    new = NewFile(path, mode=mode)
     try:
-        with open(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        yield new.file
+        new.commit()
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        new.discard()
         raise
-    with suppress(OSError):
-        sync_folder(path.parent)
 
 
 def write_private(path: Path, text: str) -> None:
@@ -71,24 +107,29 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def lock_now(descriptor: int) -> None:
+    """Lock an open file or folder until it is closed; `BlockingIOError` if another process or thread has it."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 @contextmanager
 def lock_folder(folder: Path, wait: Callable[[Callable[[], None]], None] | None = None) -> Generator[None]:
-    """Keep other processes, and other threads, out of a folder; they have to ask for the lock, too.
+    """Keep other processes and threads out of a folder, as long as they lock it, too.
 
-    `wait` is given an attempt to repeat until it raises no BlockingIOError. Without it, the wait has no end; and on
-    network disks that lock no folders, the last writer wins.
+    `wait` repeats an attempt until it raises no BlockingIOError. Without it, the wait has no end; and on network disks
+    that lock no folders, the last writer wins.
     """
     if fcntl is None:
         yield
         return
-    lock, exclusive, at_once = fcntl.flock, fcntl.LOCK_EX, fcntl.LOCK_NB
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         if wait is not None:
-            wait(lambda: lock(descriptor, exclusive | at_once))
+            wait(lambda: lock_now(descriptor))
         else:
             with suppress(OSError):
-                lock(descriptor, exclusive)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

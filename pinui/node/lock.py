@@ -13,14 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from pinui.disk import lock_now
 from pinui.node.errors import FolderBusy, is_busy
 
 __all__ = ["FolderLock", "Patience"]
-
-try:
-    import fcntl
-except ImportError:  # Windows: a file that is open can't be removed there, which is all that is needed
-    fcntl = None
 
 # Seconds until a person is told that somebody else has to finish first, and until the wait ends with an error.
 QUIET = 1.0
@@ -78,17 +74,17 @@ class FolderLock:
         """Make a new lock, with the folder locked: before it is locked, others would take its owner for dead."""
         name = secrets.token_hex(8)
         fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        _lock(fd)
+        lock_now(fd)
         return cls(folder, name, fd)
 
     def release(self) -> None:
         """Give the name up."""
         path = self._folder / f"{self.name}.lock"
-        if fcntl is None:
+        if os.name == "nt":  # an open file can't be removed there, which serves as the lock
             os.close(self._fd)
         with contextlib.suppress(OSError):
             path.unlink()
-        if fcntl is not None:
+        if os.name != "nt":
             os.close(self._fd)
 
     def left_over(self) -> list[Path]:
@@ -112,15 +108,9 @@ class FolderLock:
         except OSError:
             return True
         try:
-            _lock(fd)
+            lock_now(fd)
         except BlockingIOError:
             return True
         finally:
             os.close(fd)
         return False
-
-
-def _lock(fd: int) -> None:
-    """Lock a file; `BlockingIOError` if somebody else has."""
-    if fcntl is not None:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

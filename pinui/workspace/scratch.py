@@ -1,4 +1,4 @@
-"""Temporary folders for content: only their owner can enter them, and what a killed process left is removed later."""
+"""Temporary folders for content: only their owner can enter them, and those of a killed process are removed later."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-try:
-    import fcntl
-except ImportError:  # Windows, which has no such locks: nothing is removed there but by its owner
-    fcntl = None
+from pinui.disk import lock_now
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,7 +18,7 @@ __all__ = ["create_private", "is_scratch", "remove_left_overs", "scratch_folder"
 
 PREFIX = "pinui-"
 LOCK = ".pinui-scratch"
-"""A file in each folder that is locked as long as its owner lives."""
+"""A file in each folder, locked as long as the folder's owner lives."""
 
 
 @contextmanager
@@ -31,7 +28,7 @@ def scratch_folder() -> Generator[Path]:
         folder = Path(name)
         lock = create_private(folder / f"{LOCK}.new")
         try:
-            _lock(lock)
+            lock_now(lock)
             (folder / f"{LOCK}.new").rename(folder / LOCK)  # nobody finds it before it is locked
             yield folder
         finally:
@@ -50,7 +47,7 @@ def create_private(path: Path) -> int:
 
 def remove_left_overs() -> None:
     """Remove the folders of processes that died without removing them."""
-    if fcntl is None:
+    if os.name == "nt":  # without locks, a folder is removed by its owner alone
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):  # it is somebody else's, or another process was faster
@@ -58,13 +55,7 @@ def remove_left_overs() -> None:
                 continue
             lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)
             try:
-                _lock(lock)
+                lock_now(lock)
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed; `BlockingIOError` if its owner lives."""
-    if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

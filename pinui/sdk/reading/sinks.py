@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
-from pinui.disk import sync_folder, temporary_beside
+from pinui.disk import NewFile, sync_folder
 from pinui.sdk.errors import ContentError, NetworkError
 from pinui.sdk.names import name_of_reply
 from pinui.sdk.trailing_work import ONE_HOP, TrailingWork
@@ -160,8 +158,7 @@ class FileSink:
         self._fallback_name = fallback_name
         self._overwrite = overwrite
         self._on_progress = on_progress
-        self._file: BinaryIO | None = None
-        self._temporary: Path | None = None
+        self._new: NewFile | None = None
         self._final = to
         self._buffer: list[bytes] = []
         self._buffered = 0
@@ -220,13 +217,9 @@ class FileSink:
         """Remove what was written. A cancelled download may still have a thread at work here: it is waited for."""
         self._abandoned = True
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
-            if self._temporary is not None:
-                with suppress(OSError):
-                    self._temporary.unlink()
-                self._temporary = None
+            if self._new is not None:
+                self._new.discard()
+                self._new = None
 
     def _prepare(self, head: Head, offset: int) -> None:
         with self._lock:
@@ -237,15 +230,12 @@ class FileSink:
         if offset == 0:
             self._final = self._place_for(head)
             check_room(head.length or 0, free_room(self._final.parent))
-        if self._file is None:
-            temporary = temporary_beside(self._final)
-            # The user's umask applies.
-            descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-            self._temporary = temporary
-            self._file = open(descriptor, "r+b", buffering=0)  # noqa: SIM115  # lives as long as the transfer
+        if self._new is None:
+            self._new = NewFile(self._final, buffering=0)
         if offset == 0:
-            self._file.seek(0)
-            self._file.truncate()
+            self._new.path = self._final  # another reply may name the file otherwise
+            self._new.file.seek(0)
+            self._new.file.truncate()
 
     def _place_for(self, head: Head) -> Path:
         name = name_of_reply(head, self._fallback_name)
@@ -271,32 +261,30 @@ class FileSink:
         # One lock for each piece: who discards all this waits for one of them, not for all that were handed over.
         for piece in pieces:
             with self._lock:
-                if self._abandoned or self._file is None:
+                if self._abandoned or self._new is None:
                     return
                 view = memoryview(piece)
                 while view:
-                    view = view[self._file.write(view) :]
+                    view = view[self._new.file.write(view) :]
 
     def _replay(self, pieces: Iterable[bytes], feed: Callable[[bytes], None]) -> None:
         self._write_all(pieces)
-        if self._temporary is not None:
-            with self._temporary.open("rb") as file:
+        if self._new is not None:
+            with self._new.temporary.open("rb") as file:
                 while not self._abandoned and (piece := file.read(READ_SIZE)):
                     feed(piece)
 
     def _commit(self, pieces: Iterable[bytes]) -> Path:
         self._write_all(pieces)
-        # The slow part, without the lock: who cancels now doesn't wait for the disk.
-        if self._file is not None:
+        # The slow part, without the lock: a cancelled caller doesn't wait for the disk.
+        if (new := self._new) is not None:
             with suppress(ValueError):  # closed by a discard in between, which is noticed below
-                os.fsync(self._file.fileno())
+                new.sync()
         with self._lock:
-            if self._file is None or self._temporary is None:
+            if self._new is None:
                 raise AssertionError("commit of a download that was discarded")
-            self._file.close()
-            self._file = None
-            self._temporary.replace(self._final)
-            self._temporary = None
+            self._new.take_place()
+            self._new = None
         with suppress(OSError):
             sync_folder(self._final.parent)
         return self._final

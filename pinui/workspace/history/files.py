@@ -6,11 +6,10 @@ Some at a time, because a reader that stays in one transaction would keep other 
 from __future__ import annotations
 
 import os
-import secrets
-from contextlib import suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
+from pinui.disk import NewFile
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.history.lines import MAX_LINE, BadLine, add_line, entry_line, parse_line
 from pinui.workspace.history.schema import explained, undone_if_refused, writing
@@ -28,13 +27,13 @@ LINES = 500
 
 
 class LineWriter:
-    """Writes the rows of a query, oldest first. A file appears when it is whole; a stream gets lines as they come."""
+    """Writes the rows of a query, oldest first. A file appears when it is complete; a stream gets lines at once."""
 
     def __init__(self, target: Path | IO[bytes], query: Query | None = None) -> None:
         self._query = replace(query or Query(), sort="oldest")
         self._stream = None if isinstance(target, os.PathLike) else target
         self._path = target if isinstance(target, os.PathLike) else None
-        self._temporary: Path | None = None
+        self._new: NewFile | None = None
         self._last: Entry | None = None
         self._count = 0
 
@@ -52,35 +51,28 @@ class LineWriter:
         return len(entries) == LINES
 
     def finish(self, _history: HistoryFile) -> int:
-        """Put the file in its place and return how many lines it has."""
+        """Put the file in its place and return the number of lines."""
         try:
-            stream = self._open()
-            stream.flush()
-            if self._path is not None and self._temporary is not None:
-                os.fsync(stream.fileno())
-                stream.close()
-                self._temporary.replace(self._path)
-                self._temporary = None
+            self._open().flush()
+            if self._new is not None:
+                self._new.commit()
+                self._new = None
         except OSError as error:
             raise self._explained(error) from error
         return self._count
 
     def abandon(self, _history: HistoryFile) -> None:
-        """Remove what was written if it was not finished."""
-        if self._temporary is not None:
-            with suppress(OSError):  # closing writes what is left, and the disk may be full
-                self._open().close()
-            self._temporary.unlink(missing_ok=True)
-            self._temporary = None
+        """Remove an unfinished file."""
+        if self._new is not None:
+            self._new.discard()
+            self._new = None
 
     def _open(self) -> IO[bytes]:
         if self._stream is None:
-            path = self._path
-            if path is None:  # a path or a stream was given
+            if self._path is None:  # a path or a stream was given
                 raise AssertionError
-            temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            self._temporary, self._stream = temporary, open(descriptor, "wb")  # noqa: SIM115 – open across calls
+            self._new = NewFile(self._path, mode=0o600)
+            self._stream = self._new.file
         return self._stream
 
     def _explained(self, error: OSError) -> Exception:
