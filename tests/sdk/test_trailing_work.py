@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pinui import disk as disk_module
 from pinui.ipfs.cid import RAW, SHA2_256, Cid
 from pinui.sdk.reading import proof_sinks, sinks
 from pinui.sdk.reading.proof_sinks import CheckingSink
@@ -147,7 +148,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Write], None]:
 
     def becomes(write: Write) -> None:
         kind = type("Disk", (io.FileIO,), {"write": write})
-        monkeypatch.setattr(sinks, "open", lambda descriptor, *_, **__: kind(descriptor, "r+b"), raising=False)
+        monkeypatch.setattr(disk_module, "open", lambda descriptor, *_, **__: kind(descriptor, "r+b"), raising=False)
 
     return becomes
 
