@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -21,8 +19,6 @@ T = TypeVar("T")
 
 def run(options: Namespace, console: Console, operation: Callable[[Workspace], Awaitable[T]]) -> T:
     """Open the workspace, do something, and close it, whatever happens."""
-
-    _leave_out_httpx_command()
 
     async def work() -> T:
         from pinui.workspace import Workspace
@@ -66,10 +62,3 @@ def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
             counting = asyncio.create_task(count_down())
 
     return tell
-
-
-def _leave_out_httpx_command() -> None:
-    """Keep `import httpx` from loading its own command line (click, rich): a third of a second that no verb needs."""
-    command = ModuleType("httpx._main")
-    command.__dict__["main"] = lambda: None
-    sys.modules.setdefault("httpx._main", command)
