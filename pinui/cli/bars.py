@@ -34,7 +34,7 @@ class Bars:
     def show(self, transfers: list[Transfer]) -> None:
         """Draw these, unless that was done a moment ago."""
         now = time.time()
-        running = [one for one in transfers if one.state == "running" and now - (one.started or now) >= PATIENCE]
+        running = [one for one in transfers if one.state == "running" and now - (one.started_at or now) >= PATIENCE]
         changed = [transfer.id for transfer in running] != [transfer.id for transfer in self._shown]
         self._shown = running
         if changed or time.monotonic() - self._drawn >= REDRAW_SECONDS:
@@ -48,7 +48,7 @@ class Bars:
         watched, rate = Transfer(0, "download", title, "running"), Rate()
 
         def note(done: int, total: int | None, /) -> None:
-            watched.started = watched.started or time.time()
+            watched.started_at = watched.started_at or time.time()
             watched.done, watched.total = done, total
             rate.add(done, time.monotonic())
             watched.rate, watched.remaining = rate.value, rate.remaining(done, total)

@@ -23,7 +23,7 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # Which module has which verb. Each is imported when it is asked for: `pinui history` loads no HTTP, none loads Textual.
 VERBS = {
-    "cid": "checks",
+    "cid": "cid",
     "completion": "completion",
     "download": "files",
     "history": "history",
@@ -37,7 +37,7 @@ VERBS = {
     "store": "documents",
     "test": "info",
     "upload": "files",
-    "verify": "checks",
+    "verify": "verify",
 }
 
 # Verbs that change something: where nobody reads what they print, that is no success.

@@ -109,6 +109,6 @@ class _Steps:
         self._writing = asyncio.ensure_future(self._workers.run(write))
 
     async def settle(self) -> None:
-        """No thread is at work any more. If something failed, it has been raised already: no news from here."""
-        under_way: list[asyncio.Future[Any]] = [step for step in (self._hashing, self._writing) if step is not None]
-        await asyncio.gather(*under_way, return_exceptions=True)
+        """Wait for the threads at work. Their errors have been raised elsewhere and are dropped here."""
+        steps: list[asyncio.Future[Any]] = [step for step in (self._hashing, self._writing) if step is not None]
+        await asyncio.gather(*steps, return_exceptions=True)

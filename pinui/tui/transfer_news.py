@@ -28,14 +28,14 @@ class Ended:
 
     def news(self, transfers: Sequence[Transfer]) -> str | None:
         """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell."""
-        ended = {(one.id, one.ended): one for one in transfers if one.has_ended and one.ended is not None}
+        ended = {(one.id, one.ended_at): one for one in transfers if one.has_ended and one.ended_at is not None}
         new = [one for key, one in ended.items() if key not in self._known and one.state != "cancelled"]
         self._known = set(ended)
         self.wrong = next((one.failure for one in new if isinstance(one.failure, WrongCID)), None)
         self._together += new
         active = sum(not one.has_ended for one in transfers)
         if active:
-            slow = [one for one in new if (one.ended or 0) - (one.started or 0) >= LONG]
+            slow = [one for one in new if (one.ended_at or 0) - (one.started_at or 0) >= LONG]
             return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows them." if slow else None
         together, self._together = self._together, []
         failed = sum(one.state == "failed" for one in together)

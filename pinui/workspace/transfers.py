@@ -123,8 +123,8 @@ class Transfer:
     """Whether what was downloaded is what its CID names."""
     left_out: LeftOut | None = None
     """What the upload of a folder left out."""
-    started: float | None = None
-    ended: float | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
     profile: str | None = None
     """The one it was begun with, where it ends, whichever is in use by then."""
 
@@ -210,7 +210,7 @@ class Transfers:
                 self._services[id] = used
             transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
             transfer.done, transfer.rate, transfer.remaining = 0, None, None
-            transfer.started = transfer.ended = None
+            transfer.started_at = transfer.ended_at = None
             self._start(transfer, self._work[id])
 
     def clear_ended(self) -> None:
@@ -256,7 +256,7 @@ class Transfers:
         # Held while it waits, too: the connection of a profile that was left stays open for those in the queue.
         with self._services[transfer.id].held() as service:
             async with self._slots:
-                transfer.state, transfer.started = "running", time.time()
+                transfer.state, transfer.started_at = "running", time.time()
                 self._changed()
                 try:
                     await work(service, self._watch(transfer))
@@ -272,7 +272,7 @@ class Transfers:
         if not transfer.has_ended:
             transfer.state = "cancelled"
         transfer.rate = transfer.remaining = None
-        transfer.ended = time.time()
+        transfer.ended_at = time.time()
         self._tasks.pop(transfer.id, None)
         self._changed()
 

@@ -16,9 +16,9 @@ import pytest
 from aiohttp import web
 
 from pinui import Client, ClientConfig, ContentError, NetworkError, PinProvider, PinuiError
-from pinui.ipfs.check import ContentCheck
 from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.jsontext import stringify
+from pinui.ipfs.plain_bytes import ContentCheck
 from pinui.ipfs.verifier import FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.reading.folder_writer import FolderWriter
 from pinui.sdk.trailing_work import MOST, ONE_HOP

@@ -150,7 +150,7 @@ async def test_pins_of_a_profile_that_was_just_left_are_not_revoked() -> None:
 
 def transfer(number: int, state: Any, seconds: float = 1.0) -> Transfer:
     ended = None if state in ("waiting", "running") else 1000.0 + seconds
-    return Transfer(number, "upload", f"{number}.bin", state, started=1000.0, ended=ended)
+    return Transfer(number, "upload", f"{number}.bin", state, started_at=1000.0, ended_at=ended)
 
 
 def test_each_end_is_told_once_and_old_failures_are_not_told_again() -> None:

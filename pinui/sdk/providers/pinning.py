@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from pinui.ipfs.check import compare_prediction
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import stringify, utf16_length
+from pinui.ipfs.plain_bytes import compare_prediction
 from pinui.sdk.address import Address
 from pinui.sdk.errors import PinuiError, ProviderError
 from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals, Verification

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from pinui.ipfs.car import encode_header
-from pinui.ipfs.check import ONE_BLOCK, ContentCheck, Finding, can_rebuild, likely_profiles
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError, ForgottenBlock
+from pinui.ipfs.plain_bytes import ONE_BLOCK, ContentCheck, Finding, can_rebuild, likely_profiles
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError, IntegrityError
 from pinui.sdk.names import media_type_of

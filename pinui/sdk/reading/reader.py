@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from pinui.ipfs.check import can_rebuild
 from pinui.ipfs.cid import DAG_PB, RAW, Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.multihash import can_prove, verify_block
+from pinui.ipfs.plain_bytes import can_rebuild
 from pinui.ipfs.unixfs import Piece, read_block
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address

@@ -94,7 +94,7 @@ class Engine:
         """Send and wait for the reply's head; `on_sent` hears of each piece of the body that went out."""
         client = self._usable_client()
         body = request.body
-        with _logged(request) as ended:
+        with _logged(request) as set_outcome:
             with _translated(request.url):
                 message = httpx.Request(
                     request.method,
@@ -103,7 +103,7 @@ class Engine:
                     stream=httpx.ByteStream(b"") if body is None else _BodyStream(body, on_sent),  # spares its defaults
                 )
                 response = await client.send(message, stream=True)
-            ended(f" {response.status_code}")
+            set_outcome(f" {response.status_code}")
             try:
                 yield Reply(response, request.url)
             finally:
@@ -343,23 +343,23 @@ def _as_httpx_error(error: Exception) -> httpx.TransportError:
 
 @contextmanager
 def _logged(request: Request) -> Generator[Callable[[str], None]]:
-    """Logs a request when it is over: how it ended, and after what time."""
-    how = ": given up"
+    """Log a request at its end, with its outcome and its duration."""
+    outcome = ": given up"
 
-    def ended(told: str) -> None:
-        nonlocal how
-        how = told
+    def set_outcome(text: str) -> None:
+        nonlocal outcome
+        outcome = text
 
     begun = time.monotonic()
     try:
-        yield ended
+        yield set_outcome
     except Broken as broken:
-        ended(f": {broken.breakdown.sentence}")
+        set_outcome(f": {broken.breakdown.sentence}")
         raise
     finally:
         if log.isEnabledFor(logging.DEBUG):
             took = (time.monotonic() - begun) * 1000
-            log.debug("%s %s%s in %.0f ms", request.method, loggable(request.url), how, took)
+            log.debug("%s %s%s in %.0f ms", request.method, loggable(request.url), outcome, took)
 
 
 @contextmanager

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from pinui.ipfs.check import ONE_BLOCK, compare_prediction
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, ImportProfile
+from pinui.ipfs.plain_bytes import ONE_BLOCK, compare_prediction
 from pinui.sdk.models import Verification
 from pinui.sdk.writing.sources import PIECE, Part, UploadSource
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.ipfs.check import ContentCheck, compare_prediction, likely_profiles, same_content
 from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, PROFILES, UNIXFS_2025, CidPredictor, ImportProfile
 from pinui.ipfs.multihash import BLAKE2B_256, SHA2_512
+from pinui.ipfs.plain_bytes import ContentCheck, compare_prediction, likely_profiles, same_content
 
 
 def cid_of(data: bytes, profile: ImportProfile) -> Cid:

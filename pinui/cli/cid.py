@@ -1,4 +1,4 @@
-"""`pinui cid` and `pinui verify`: what some bytes are called, and whether a service still gives what it should."""
+"""`pinui cid`: the CIDs that files would get, without sending them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.files import files_in, say_left_out
-from pinui.cli.running import run
-from pinui.cli.stdin import read_cids
-from pinui.workspace.errors import WorkspaceError
-from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
     from pinui.cli.console import Console
-    from pinui.workspace import Workspace
 
-__all__ = ["cid", "verify"]
+__all__ = ["cid"]
 
 
 def cid(options: Namespace, console: Console) -> int:
@@ -78,38 +73,3 @@ def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[st
         source.close()
         console.end_bars()
     raise PinuiError(f"The CID can't be told beforehand: {reason}", hint="An upload tells it.")
-
-
-def verify(options: Namespace, console: Console) -> int:
-    """Read every CID back and say whether its bytes are what it names."""
-    if options.all == bool(options.cids):
-        raise UsageError("Say what to check.", hint="CIDs, - for one a line on stdin, or --all.")
-    cids = [] if options.all else read_cids(options.cids, whole=False)
-    failed, checked = run(options, console, lambda workspace: _verify_all(workspace, console, cids))
-    if checked > 1:
-        console.say(f"{checked} checked, {failed} failed.")
-    elif not checked:
-        console.say("Nothing is pinned here yet.")
-    return 1 if failed else 0
-
-
-async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -> tuple[int, int]:
-    from pinui.sdk.errors import IntegrityError, PinuiError
-
-    await workspace.connect()
-    failed = 0
-    wanted = cids or await workspace.pinned_cids()
-    for one in wanted:
-        verdict: str | None = "mismatch"
-        try:
-            verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
-        except (OSError, PinuiError, WorkspaceError) as error:
-            console.report(error, about=clean_line(one))
-            failed += 1
-            if not isinstance(error, IntegrityError):  # what could not be read has no verdict
-                continue
-        if console.as_json:
-            console.out_json({"cid": one, "verification": verdict})
-        else:
-            console.out(f"{verdict}\t{clean_line(one)}")
-    return failed, len(wanted)

@@ -1,7 +1,7 @@
-"""Whether some bytes are what a CID names: recomputed as they pass by, with no block in sight.
+"""Plain bytes checked against a CID: the CID is computed again as the bytes pass by, without blocks.
 
-A raw CID is the hash of the bytes: the answer is certain. A dag-pb CID depends on how the file was cut, so the common
-ways are tried; when none fits, a small file is provably another one, and of a large one nothing is known.
+A raw CID is the hash of the bytes, so the answer is certain. A dag-pb CID depends on the way the file was cut, so the
+common ways are tried; if none fits, a small file is proven wrong, and a large one stays unknown.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _WholeHash:
 
 
 class _Rebuilt:
-    """For CIDs of a tree over the bytes: builds it anew, in one profile."""
+    """For CIDs of a tree over the bytes: builds the tree again, in one profile."""
 
     def __init__(self, profile: ImportProfile) -> None:
         self._predictor = CidPredictor(profile)
