@@ -232,7 +232,9 @@ def _profile(verbs: _Verbs) -> None:
         help="where content is read from; it usually ends in /ipfs. Again for others to ask where that one fails",
     )
     part.add_argument(
-        "--dialect", choices=("pin", "pinata"), help="the field names of the API (default: by its address)"
+        "--dialect",
+        choices=("pin", "pinata", "pinata-v3"),
+        help="the API and its field names (default: by its address, and by what the key knows)",
     )
     part.add_argument("--gateway-key", action="store_true", help="the gateway has a key of its own: ask for it too")
     part.add_argument("--no-test", action="store_true", help="save it without trying the token first")

@@ -21,6 +21,8 @@ __all__ = [
     "FolderItem",
     "HttpTransport",
     "LeftOut",
+    "OnDialect",
+    "OnNotice",
     "OnVerdict",
     "OnWait",
     "Peek",
@@ -41,11 +43,15 @@ __all__ = [
 T = TypeVar("T")
 
 ProviderName = Literal["pinning", "provider_b", "provider_c", "kubo", "cluster", "psa"]
-Dialect = Literal["pin", "pinata"]
+Dialect = Literal["pin", "pinata", "pinata-v3"]
 VerifyMode = Literal["try", "require", "off"]
 Verification = Literal["verified", "unverifiable", "mismatch"]
 OnWait = Callable[[float], None]
 """Called with the seconds that are about to be waited."""
+OnDialect = Callable[[Dialect], None]
+"""Called with a dialect."""
+OnNotice = Callable[[str], None]
+"""Called with a sentence."""
 OnVerdict = Callable[[Verification | None], None]
 """Called with what was found; None where `verify` is off."""
 
@@ -131,7 +137,14 @@ class ClientConfig:
     gateways: tuple[str, ...] = ()
     """Further gateways, tried in order where the first has nothing, fails, or sends something else."""
     dialect: Dialect | None = None
-    """The wire's field names. None: Pinata's own on `*.pinata.cloud`, the neutral ones elsewhere."""
+    """The API and its field names: `pin`, `pinata`, or `pinata-v3` for the hosted service's newer API. None: on
+    `*.pinata.cloud` the one that the key knows, elsewhere `pin`."""
+    known_dialect: Dialect | None = None
+    """The dialect that the key was seen to know, on `*.pinata.cloud`. It is tried first and doesn't rule out others."""
+    on_dialect: OnDialect | None = None
+    """Hears which dialect the key knows, where that had to be found out."""
+    on_notice: OnNotice | None = None
+    """Hears sentences about things that a person should know although the operation goes on."""
     gateway_key: Secret | str | None = None
     """The key of a dedicated gateway; it goes to that gateway and nowhere else."""
     cid_version: Literal[0, 1] | None = None
@@ -167,7 +180,9 @@ class ClientConfig:
         if self.provider not in get_args(ProviderName):
             raise ValueError(f"provider must be one of {', '.join(get_args(ProviderName))}, not {self.provider!r}")
         if self.dialect not in (None, *get_args(Dialect)):
-            raise ValueError(f"dialect must be pin or pinata, not {self.dialect!r}")
+            raise ValueError(f"dialect must be one of {', '.join(get_args(Dialect))}, not {self.dialect!r}")
+        if self.known_dialect not in (None, *get_args(Dialect)):
+            raise ValueError(f"known_dialect must be a dialect, not {self.known_dialect!r}")
         if self.verify not in get_args(VerifyMode):
             raise ValueError(f"verify must be try, require or off, not {self.verify!r}")
         if self.cid_version not in (None, 0, 1):
@@ -221,8 +236,15 @@ class ClientConfig:
 
     @property
     def wire_dialect(self) -> Dialect:
-        """The dialect in use."""
-        return self.dialect or ("pinata" if is_pinata(self.pin_api_url or "") else "pin")
+        """The dialect to begin with."""
+        if self.dialect is not None:
+            return self.dialect
+        return (self.known_dialect or "pinata") if is_pinata(self.pin_api_url or "") else "pin"
+
+    @property
+    def finds_dialect(self) -> bool:
+        """Whether the dialect depends on what the key knows."""
+        return self.dialect is None and is_pinata(self.pin_api_url or "")
 
 
 class ClientSettings(TypedDict, total=False):
@@ -234,6 +256,9 @@ class ClientSettings(TypedDict, total=False):
     pin_api_url: str | None
     gateways: tuple[str, ...]
     dialect: Dialect | None
+    known_dialect: Dialect | None
+    on_dialect: OnDialect | None
+    on_notice: OnNotice | None
     gateway_key: Secret | str | None
     cid_version: Literal[0, 1] | None
     replication_min: int | None

@@ -31,7 +31,7 @@ class Profile:
     api_url: str | None = None
     """None for `local`: known once the node runs."""
     gateway_url: str | None = None
-    dialect: Literal["pin", "pinata"] | None = None
+    dialect: Literal["pin", "pinata", "pinata-v3"] | None = None
     gateways: tuple[str, ...] = ()
     """Further gateways, tried in order."""
     gateway_key: bool = False

@@ -216,8 +216,8 @@ class Profiles:
         if preset not in ("local", "pinata", "custom"):
             raise wrong("preset", "should be one of local, pinata, custom")
         dialect = known.get("dialect", base.dialect)
-        if dialect not in (None, "pin", "pinata"):
-            raise wrong("dialect", "should be pin or pinata")
+        if dialect not in (None, "pin", "pinata", "pinata-v3"):
+            raise wrong("dialect", "should be one of pin, pinata, pinata-v3")
         urls: dict[str, str | None] = {"api_url": base.api_url, "gateway_url": base.gateway_url}
         for key in urls:
             if key in known:

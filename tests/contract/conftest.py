@@ -22,6 +22,7 @@ from pinui import (
     Uploadable,
 )
 from pinui.node import Node
+from pinui.sdk.providers import newer_api
 from pinui.sdk.reading import gateways
 from tests.contract.shelf import Shelf
 from tests.real.cluster import Cluster
@@ -48,6 +49,29 @@ async def on_the_node_as_pinata(request: pytest.FixtureRequest) -> AsyncGenerato
             cid_version=1,
         )
         yield PinProvider(config)
+
+
+@asynccontextmanager
+async def on_the_node_as_pinata_v3(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """The same with the hosted service's newer API."""
+    async with Node(_folder(request) / "node") as node:
+        config = ClientConfig(
+            provider_token=node.token,
+            pin_api_url=node.api_url,
+            gateway_url=node.gateway_url,
+            dialect="pinata-v3",
+        )
+        yield PinProvider(config)
+
+
+@asynccontextmanager
+async def in_pieces(request: pytest.FixtureRequest) -> AsyncGenerator[StorageProvider]:
+    """The same with every file above a few bytes in pieces."""
+    patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    patch.setattr(newer_api, "LARGEST_FORM", 8)
+    patch.setattr(newer_api, "PIECE", 300_000)
+    async with on_the_node_as_pinata_v3(request) as provider:
+        yield provider
 
 
 @asynccontextmanager
@@ -116,6 +140,8 @@ def _folder(request: pytest.FixtureRequest) -> Path:
 PROVIDERS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[StorageProvider]]] = {
     "node": on_the_node,
     "node-pinata": on_the_node_as_pinata,
+    "node-v3": on_the_node_as_pinata_v3,
+    "node-v3-tus": in_pieces,
     "memory": in_memory,
     "kubo": on_kubo,
     "kubo-rpc": on_kubo_alone,

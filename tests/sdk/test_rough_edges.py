@@ -150,7 +150,7 @@ async def test_waiting_for_a_free_connection_is_no_silence(make_client: MakeClie
         client = make_client(url, retries=0)
         provider = client.provider
         assert isinstance(provider, PinProvider)
-        slots = provider._transport._engine.slots
+        slots = provider._api.transport._engine.slots
         taken = 0
         while not slots.locked():
             await slots.acquire()

@@ -88,6 +88,7 @@ def test_a_password_may_hold_what_no_token_does() -> None:
     [
         ({"provider": "other"}, "provider must be one of pinning, provider_b, provider_c, kubo, cluster, psa"),
         ({"dialect": "x"}, "dialect"),
+        ({"known_dialect": "x"}, "known_dialect"),
         ({"replication_min": 1}, "are for provider="),
         ({"provider": "cluster", "replication_min": 0}, "replication_min must be a number of peers"),
         ({"provider": "cluster", "replication_max": "2"}, "replication_max must be a number of peers"),

@@ -90,7 +90,7 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(config: Path, tmp_path: Path) -
         ("[profiles.work]\napi_url = 5\n", 2, "address in quotes"),
         ("[profiles.work]\npreset = 'custom'\n", 1, "“api_url” is missing"),
         ("[profiles.work]\napi_url = 'http://example.com'\n", 2, "https"),
-        ("[profiles.work]\napi_url = 'https://x.example'\ndialect = 'klingon'\n", 3, "pin or pinata"),
+        ("[profiles.work]\napi_url = 'https://x.example'\ndialect = 'klingon'\n", 3, "one of pin, pinata, pinata-v3"),
         ("[profiles.work]\napi_url = 'https://x.example'\ngateways = 'https://y.example'\n", 3, "list of addresses"),
         ("[profiles.work]\napi_url = 'https://x.example'\ngateway_key = 'secret'\n", 3, "true or false"),
         ('[profiles."a b"]\napi_url = "https://x.example"\n', 1, "no name for a profile"),

@@ -54,9 +54,12 @@ class Service:
 class Api:
     """The API of one service."""
 
-    def __init__(self, config: ClientConfig, service: Service, clock: Clock) -> None:
+    def __init__(
+        self, config: ClientConfig, service: Service, clock: Clock, credential: SecretHeader | None = None
+    ) -> None:
+        """`credential` is the token as a header; None for a bearer token or a pair, as the configuration has it."""
         self.url = config.pin_api_url or ""
-        self.credential = _credential(config, self.url)
+        self.credential = credential or _credential(config, self.url)
         self.transport = Transport(
             Timeouts.of(config.timeout),
             retries=config.retries,

@@ -49,7 +49,7 @@ def provider_error(rejection: Rejection, *, now: float, gateway: bool = False, h
         details=details,
         reason=reason,
         retry_after=retry_after(rejection.headers, now),
-        hint=_hint(rejection, reason, gateway) if has_token or not asks_for_a_token else UNSIGNED,
+        hint=_hint(rejection, details, reason, gateway) if has_token or not asks_for_a_token else UNSIGNED,
     )
 
 
@@ -96,7 +96,7 @@ def _first_text(fields: Mapping[str, Any], *names: str) -> str | None:
 
 HINTS_BY_REASON = {
     "NO_SCOPES_FOUND": "This key has no scopes for pinning: make one with access to pinFileToIPFS, pinJSONToIPFS and "
-    "unpin. Keys made for the newer v3 API don't work here.",
+    'unpin. A key for the newer API needs the dialect "pinata-v3", or none.',
     "API_KEY_REVOKED": "This key was revoked: make a new one and set it up.",
     "PAID_FEATURE_ONLY": "The provider's free plan doesn't include this.",
     NOT_PINNED: "It is not pinned on this account; perhaps it was unpinned already.",
@@ -113,13 +113,29 @@ HINTS_BY_STATUS = {
 }
 
 
+# The words of the hosted service for accounts that may not write any more.
+HINTS_BY_WORDS = (
+    (
+        re.compile(r"plan usage limit|over_free_limit|usage limit", re.I),
+        "The account is over the limit of its plan: "
+        "delete files there, or choose a larger plan. What is pinned stays readable.",
+    ),
+    (
+        re.compile(r"account (is |was |has been )?(blocked|suspended|disabled)", re.I),
+        "The service has blocked this account: its website or its support tells why.",
+    ),
+)
 UNSIGNED = "No token was sent: set provider_token to the provider's JWT."
 
 
-def _hint(rejection: Rejection, reason: str | None, gateway: bool) -> str | None:
+def _hint(rejection: Rejection, details: str | None, reason: str | None, gateway: bool) -> str | None:
     status = rejection.status
     if reason in HINTS_BY_REASON:
         return HINTS_BY_REASON[reason]
+    if status in (402, 403) and not gateway:
+        for words, hint in HINTS_BY_WORDS:
+            if words.search(details or ""):
+                return hint
     if 300 <= status < 400:
         return "It answered with a redirect that is not followed: check the address of the service."
     if status == 404:

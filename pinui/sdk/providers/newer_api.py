@@ -1,0 +1,339 @@
+"""The hosted service's newer API, `/v3/…`: files with ids, uploads as forms and in pieces, pins by CID."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from typing import Any, Literal, cast
+from urllib.parse import quote, urljoin
+
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.jsontext import utf16_length
+from pinui.sdk.errors import ProviderError, Unsupported
+from pinui.sdk.models import Blob, ClientConfig, Dialect, Pin, Pinned, Totals, Verification
+from pinui.sdk.providers import wire
+from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query
+from pinui.sdk.providers.dialects import CHEAP_TO_REPEAT, has_arrived
+from pinui.sdk.providers.older_api import OlderApi
+from pinui.sdk.providers.pin_list import JOB_STATES, moment
+from pinui.sdk.reading.sinks import MemorySink
+from pinui.sdk.transport.http import Body, Breakdown, Head, OnProgress, Rejection, Request, SecretHeader
+from pinui.sdk.transport.refusals import is_not_pinned, not_pinned
+from pinui.sdk.transport.retry import wait_before_retry
+from pinui.sdk.transport.transport import Clock
+from pinui.sdk.urls import origin
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.pieces import FileInPieces
+from pinui.sdk.writing.prediction import UploadPrediction, profile_for
+from pinui.sdk.writing.sources import UploadSource, look_at
+
+__all__ = ["NewerApi"]
+
+PUBLIC_API, PUBLIC_UPLOADS = "https://api.pinata.cloud", "https://uploads.pinata.cloud"
+PAGE = 1000
+LARGEST_FORM = 90 * 1024 * 1024
+"""Above this, the service's own SDK sends a file in pieces; forms end at 100 MB."""
+PIECE = 50 * 1024 * 1024
+MOST_BEGINNINGS = 3
+PENDING = "pending"
+PATCH_HEADERS = {"Content-Type": "application/offset+octet-stream", "Tus-Resumable": "1.0.0"}
+# The upload is not known any more.
+FORGOTTEN = (404, 410)
+
+
+class NewerApi:
+    """A `PinningApi` on the newer API."""
+
+    dialect: Dialect = "pinata-v3"
+
+    def __init__(self, api: Api, config: ClientConfig, clock: Clock) -> None:
+        self._api = api
+        self._clock = clock
+        self._version: Literal[0, 1] = 1 if config.cid_version is None else config.cid_version
+        self._verifies = config.verify != "off"
+        self._retries = config.retries
+        self._on_notice = config.on_notice
+        self._uploads = PUBLIC_UPLOADS if api.url == PUBLIC_API else api.url
+        self._token = replace(api.credential, url=self._uploads)
+        # Folders of a service that doesn't take them here go the older way.
+        self._older = OlderApi(api, replace(config, cid_version=self._version), "pinata", clock)
+
+    async def put_text(self, text: str) -> Pinned:
+        """Pin a JSON document, byte by byte as it is."""
+        name = f"client-{int(self._clock.now() * 1000)}"
+        source = await look_at(Blob(text.encode(), "application/json", "data.json"))
+        return replace(await self._upload(source, name, None), size=utf16_length(text))
+
+    async def put_file(self, source: UploadSource, on_progress: OnProgress | None) -> Pinned:
+        """Pin a file, or a folder as one directory."""
+        return await self._upload(source, source.name, on_progress)
+
+    async def _upload(self, source: UploadSource, name: str, on_progress: OnProgress | None) -> Pinned:
+        wants_prediction = self._verifies or source.size > CHEAP_TO_REPEAT
+        prediction = UploadPrediction(source, profile_for(self._version)) if wants_prediction else None
+        if source.size > LARGEST_FORM and not source.is_folder:
+            cid = await self._send_in_pieces(source, name, on_progress, prediction)
+        else:
+            cid = await self._send_form(source, name, on_progress, prediction)
+        if cid is None:
+            return await self._older.put_file(source, on_progress)
+        predicted = None if prediction is None else prediction.cid()
+        if cid == PENDING:
+            if predicted is None:
+                raise wire.not_understood(200, "it names no CID yet")
+            cid = str(predicted)
+        if prediction is None or not self._verifies:
+            return Pinned(cid, source.size)
+        verification: Verification = prediction.verdict(cid)
+        return Pinned(cid, source.size, verification, str(predicted) if verification == "mismatch" else None)
+
+    # Uploads as forms
+
+    async def _send_form(
+        self, source: UploadSource, name: str, on_progress: OnProgress | None, prediction: UploadPrediction | None
+    ) -> str | None:
+        """The CID that the service answered; None if it took a folder for something else."""
+        fields = [("network", "public"), ("name", name), ("cid_version", f"v{self._version}")]
+        body = Multipart(source.parts, fields, on_progress, prediction)
+        request = self._upload_request("POST", self._files_url, {"Content-Type": body.content_type}, body)
+        predict: Callable[[], Cid | None] = prediction.cid if prediction is not None else lambda: None
+        is_done = (lambda: has_arrived(self, predict)) if source.size > CHEAP_TO_REPEAT else None
+        sink = MemorySink(LARGEST_ANSWER)
+        outcome = await self._api.transport.perform(request, sink, is_done=is_done)
+        if outcome.already_done:
+            return str(await asyncio.to_thread(predict))
+        try:
+            status = self._api.head(outcome).status
+        except ProviderError as error:
+            if source.is_folder and error.status == 400:
+                return None
+            raise
+        file = _data(status, sink.data)
+        is_folder = file.get("mime_type") == "directory" and file.get("number_of_files") == len(source.parts)
+        if source.is_folder and not is_folder:
+            await self._forget(file)
+            return None
+        self._tell_network(file)
+        cid = wire.one_word(file.get("cid"))
+        if cid is None:
+            raise wire.not_understood(status, "it names no CID")
+        return cid
+
+    async def _forget(self, file: Line) -> None:
+        """Take back what the service made of a folder, unless it had it before."""
+        if isinstance(file.get("id"), str) and file.get("is_duplicate") is not True:
+            await self._api.is_removed(self._api.request("DELETE", _path(file["id"])))
+
+    def _tell_network(self, file: Line) -> None:
+        network = file.get("network")
+        if network not in (None, "public") and self._on_notice is not None:
+            self._on_notice(
+                "The service has this content as a private file already, and keeps it private: "
+                "gateways don't serve it. Delete that file there, and store it again."
+            )
+
+    # Uploads in pieces
+
+    async def _send_in_pieces(
+        self, source: UploadSource, name: str, on_progress: OnProgress | None, prediction: UploadPrediction | None
+    ) -> str:
+        [part] = source.parts
+        file = FileInPieces(part, None if prediction is None else prediction.begin(), on_progress)
+        try:
+            for _ in range(MOST_BEGINNINGS):
+                place = await self._begin(part.media_type, part.size, name)
+                cid = await self._continue(place, file, part.size)
+                if cid is not None:
+                    await file.finish()
+                    return cid
+                if self._on_notice is not None:
+                    self._on_notice(f"The service has forgotten the upload of {name}: it begins again.")
+            raise ProviderError(
+                "The service forgot the upload each time that it was continued", status=404, hint="Try again later."
+            )
+        finally:
+            file.close()
+
+    async def _begin(self, media_type: str, size: int, name: str) -> str:
+        """The address of a new upload in pieces."""
+        metadata = {
+            "filename": name,
+            "filetype": media_type,
+            "network": "public",
+            "cid_version": f"v{self._version}",
+        }
+        encoded = ",".join(f"{key} {base64.b64encode(_utf8(value)).decode()}" for key, value in metadata.items())
+        headers = {"Upload-Length": str(size), "Upload-Metadata": encoded, "Tus-Resumable": "1.0.0"}
+        url = f"{self._files_url}?X-Upload-Option-Cid-Version=v{self._version}"
+        outcome = await self._api.transport.perform(
+            self._upload_request("POST", url, headers), MemorySink(LARGEST_ANSWER)
+        )
+        head = self._api.head(outcome)
+        place = urljoin(self._uploads + "/", head.headers.get("location", ""))
+        if not head.headers.get("location") or origin(place) not in (origin(self._uploads), origin(self._api.url)):
+            raise wire.not_understood(head.status, "it names no address for the upload, or one of somebody else")
+        return place
+
+    async def _continue(self, place: str, file: FileInPieces, size: int) -> str | None:
+        """Send everything from where the service is. The CID; None if it has forgotten the upload."""
+        offset, tries, cid = 0, 0, None
+        while offset < size:
+            request = self._patch(place, offset, file.piece(offset, min(PIECE, size - offset)))
+            result = (await self._api.transport.perform(request, MemorySink(LARGEST_ANSWER), retries=0)).result
+            if isinstance(result, Head):
+                offset, tries = _offset(result) or offset + cast(Body, request.body).length, 0
+            else:
+                if isinstance(result, Rejection) and result.status in FORGOTTEN:
+                    return None
+                await self._wait(result, tries)
+                head = await self._look_up(place)
+                if head is None:
+                    return None
+                before, result = offset, head
+                offset = _offset(head) or 0
+                tries = 0 if offset > before else tries + 1
+            cid = wire.one_word(result.headers.get("upload-cid"))
+        return cid or PENDING
+
+    async def _wait(self, result: Rejection | Breakdown, tries: int) -> None:
+        """Wait before the service is asked how far it is; raise where another try makes no sense."""
+        wait = wait_before_retry(
+            # Another offset than the service's is no refusal: it tells the right one.
+            replace(result, status=503) if isinstance(result, Rejection) and result.status in (409, 423) else result,
+            attempt=tries,
+            retries=self._retries,
+            now=self._clock.now(),
+            random=self._clock.random,
+        )
+        if wait is None:
+            raise self._api.error(result)
+        await self._api.transport.wait(wait)
+
+    async def _look_up(self, place: str) -> Head | None:
+        """How far an upload is; None if the service has forgotten it."""
+        request = self._upload_request("HEAD", place, {"Tus-Resumable": "1.0.0"})
+        outcome = await self._api.transport.perform(request, MemorySink(LARGEST_ANSWER))
+        if isinstance(outcome.result, Rejection) and outcome.result.status in FORGOTTEN:
+            return None
+        return self._api.head(outcome)
+
+    def _patch(self, place: str, offset: int, body: Body) -> Request:
+        return self._upload_request("PATCH", place, {**PATCH_HEADERS, "Upload-Offset": str(offset)}, body)
+
+    @property
+    def _files_url(self) -> str:
+        return f"{self._uploads}/v3/files"
+
+    def _upload_request(self, method: str, url: str, headers: dict[str, str], body: Body | None = None) -> Request:
+        token: SecretHeader = self._token if self._token.belongs_to(url) else self._api.credential
+        return Request(method, url, headers, body, token, is_api_call=True, transfer=body is not None)
+
+    # The account
+
+    async def unpin(self, cid: str) -> None:
+        """Delete every file with this content, however its CID is spelled."""
+        files = [pin async for pin in self.pins(cid=cid)]
+        if not files:
+            raise not_pinned(cid)
+        for file in files:
+            try:
+                await self._api.is_removed(self._api.request("DELETE", _path(file.id or "")))
+            except ProviderError as error:
+                if not is_not_pinned(error):  # somebody else was faster
+                    raise
+
+    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """The public files of the account, newest first. A CID is looked for in both its versions."""
+        known: set[str | None] = set()
+        for spelling in [None] if cid is None else Cid.parse(cid).spellings():
+            query: Query = {"name": name or None, "cid": None if spelling is None else str(spelling)}
+            async for pin in self._list(query):
+                is_asked_for = spelling is None or pin.cid == str(spelling)
+                if pin.id not in known and is_asked_for and (name or "").casefold() in (pin.name or "").casefold():
+                    known |= {pin.id} if cid is not None else set()
+                    yield pin
+
+    async def _list(self, query: Query) -> AsyncGenerator[Pin]:
+        token: str | None = None
+        while True:
+            asked = {**query, "limit": PAGE, "order": "DESC", "pageToken": token}
+            status, body = await self._api.call(self._api.request("GET", "v3/files/public", asked))
+            data = _data(status, body)
+            files, following = data.get("files"), data.get("next_page_token")
+            if not isinstance(files, list):
+                raise wire.not_understood(status, "it holds no files")
+            for file in cast("list[Any]", files):
+                pin = _read_file(file)
+                if pin is not None:
+                    yield pin
+            if not isinstance(following, str) or following in ("", token):
+                return
+            token = following
+
+    async def totals(self) -> Totals:
+        """How much the account holds, as the older API tells it: this one doesn't."""
+        try:
+            return await self._older.totals()
+        except ProviderError as error:
+            if error.status != 403:
+                raise
+        raise Unsupported("The service's newer API tells no totals, and the key may not ask the older one")
+
+    async def pin(self, cid: str, name: str | None) -> Pin:
+        """Ask the service to fetch and keep content that somebody else stored."""
+        document = {"cid": cid} if name is None else {"cid": cid, "name": name}
+        status, body = await self._api.call(self._api.request("POST", "v3/files/public/pin_by_cid", document=document))
+        job = _data(status, body)
+        if wire.one_word(job.get("cid")) is None:
+            raise wire.not_understood(status, "it names no CID")
+        state = JOB_STATES.get(str(job.get("status", "prechecking")), "failed")
+        return Pin(cid=cid, name=_text(job.get("name")), status=state, id=_text(job.get("id")))
+
+    async def rename(self, cid: str, name: str) -> None:
+        """Give every file with this content another name."""
+        files = [pin async for pin in self.pins(cid=cid)]
+        if not files:
+            raise not_pinned(cid)
+        for file in files:
+            await self._api.call(self._api.request("PUT", _path(file.id or ""), document={"name": name}))
+
+
+def _data(status: int, body: bytes) -> Line:
+    """The object in an answer's `data`."""
+    data = wire.answer_object(body).get("data")
+    if not isinstance(data, dict):
+        raise wire.not_understood(status, "it holds no data")
+    return cast("Line", data)
+
+
+def _read_file(file: object) -> Pin | None:
+    """A file of a listing; None for something else, and for one whose CID is not known yet."""
+    fields = cast("Line", file) if isinstance(file, dict) else {}
+    cid, id_ = wire.one_word(fields.get("cid")), _text(fields.get("id"))
+    if cid in (None, PENDING) or id_ is None:
+        return None
+    return Pin(
+        cid=cid,
+        name=_text(fields.get("name")),
+        size=wire.whole_number(fields.get("size")),
+        created=moment(fields.get("created_at")),
+        id=id_,
+    )
+
+
+def _offset(head: Head) -> int | None:
+    return wire.whole_number(head.headers.get("upload-offset"))
+
+
+def _path(id_: str) -> str:
+    return f"v3/files/public/{quote(id_, safe='')}"
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
