@@ -6,10 +6,11 @@ Text has a contrast of at least 4.5 to 1 on every ground that it can be on, the 
 
 from __future__ import annotations
 
+from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
-__all__ = ["DARK", "DARK_16", "LIGHT", "LIGHT_16", "with_own_variables"]
+__all__ = ["COLOURS", "DARK", "DARK_16", "LIGHT", "LIGHT_16", "Tones", "with_own_variables"]
 
 DARK = Theme(
     name="pinui",
@@ -174,3 +175,31 @@ def with_own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str
         "on-primary": primary.get_contrast_text(1.0).hex6,
         **variables,
     }
+
+
+COLOURS = ("text", "strong", "second", "muted", "primary", "secondary", "warning", "success", "error", "string")
+"""Tones of text that differ by colour; `line`, `row`, `bold` and `struck` are the others."""
+
+
+class Tones(dict[str, Style]):
+    """Styles of a theme by the names of their tones: `tones["bold strong"]`.
+
+    They are no component classes of the widgets: Textual would work all of them out for every list, whenever the focus
+    moves.
+    """
+
+    def __init__(self, variables: dict[str, str], *, few_colours: bool) -> None:
+        super().__init__({"": Style.null(), "bold": Style(bold=True), "struck": Style(strike=True)})
+        for tone in (*COLOURS, "line"):
+            colour = Color.parse(variables["foreground" if tone == "text" else tone])
+            self[tone] = Style(color=colour.rich_color)
+        self["row"] = Style(bgcolor=Color.parse(variables["row"]).rich_color)
+        if few_colours:  # which have no ground that all of them can be read on: the row is reversed, without colours
+            self["row"] += self["text"] + Style(reverse=True)
+
+    def __missing__(self, names: str) -> Style:
+        style = self[""]
+        for name in names.split():
+            style += self[name]
+        self[names] = style
+        return style

@@ -19,7 +19,7 @@ from pinui.tui.busy import UnderWay
 from pinui.tui.commands import bindings
 from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
-from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, with_own_variables
+from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
 from pinui.tui.transfer_news import Ended
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.unsaved import UnsavedText
@@ -188,8 +188,10 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def get_css_variables(self) -> dict[str, str]:
         """Our own variables, for every theme."""
         theme = self.current_theme
-        self.set_class(self._has_16_colours or theme.ansi, "-few-colours", update=False)
+        few_colours = self._has_16_colours or theme.ansi
+        self.set_class(few_colours, "-few-colours", update=False)
         self.theme_variables = with_own_variables(theme, super().get_css_variables())
+        self.tones = Tones(self.theme_variables, few_colours=few_colours)
         return self.theme_variables
 
     def _remember_theme(self, _theme: object) -> None:

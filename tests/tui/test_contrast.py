@@ -21,15 +21,14 @@ from textual.widgets import Input
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import JSON_TONES
 from pinui.tui.places.pins.screen import PinsScreen
-from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16
+from pinui.tui.themes import COLOURS, DARK, DARK_16, LIGHT, LIGHT_16
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.line_view import TONES
 from tests.tui import scene
-from tests.tui.pilots import SCENES, settled, shows, strips_of, workbench
+from tests.tui.pilots import SCENES, settled, shows, workbench
+from tests.tui.textual_private import strips_of
 
 READABLE = 4.5
 """The contrast that WCAG 2 asks of text (AA)."""
-COLOURS = [tone for tone in TONES if tone not in ("bold", "struck", "line", "row")]
 GROUNDS = ("background", "surface", "panel", "row")
 
 

@@ -12,37 +12,22 @@ from typing import TypeAlias
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual import getters
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from pinui.tui.commands import bindings
 from pinui.tui.display import joined
+from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean_line
 
-__all__ = ["TONES", "Line", "LineView", "Lines", "Span", "Toned"]
+__all__ = ["Line", "LineView", "Lines", "Span", "Toned"]
 
 Span: TypeAlias = tuple[str, str]
 """Text and the names of its tones: `("invoice.json", "bold strong")`."""
 Line: TypeAlias = Sequence[Span] | Strip
 """One row: spans, or a finished strip (a picture's half blocks)."""
-
-TONES = (
-    "text",
-    "strong",
-    "second",
-    "muted",
-    "primary",
-    "secondary",
-    "warning",
-    "success",
-    "error",
-    "string",
-    "bold",
-    "struck",
-    "line",
-    "row",
-)
 
 
 def segments(spans: Sequence[tuple[str, Style]], edges: tuple[int, int]) -> list[Segment]:
@@ -68,8 +53,7 @@ def segments(spans: Sequence[tuple[str, Style]], edges: tuple[int, int]) -> list
 class Toned(ScrollView):
     """Turns lines of tones into strips."""
 
-    COMPONENT_CLASSES = {f"tone--{tone}" for tone in TONES}
-
+    app = getters.app(Workbench)
     _ground = Style.null()
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -86,20 +70,14 @@ class Toned(ScrollView):
         if width != known.width or height > room or known.height > room:
             self.virtual_size = Size(width, height)
 
-    def tone(self, names: str) -> Style:
-        """The style that these tones add."""
-        style = Style.null()
-        for name in names.split():
-            style += self.get_component_rich_style(f"tone--{name}", partial=True)
-        return style
-
     def draw(self, line: Line, width: int, row: str = "", x: int = 0) -> Strip:
         """A line as `width` cells from column `x`, on the background of the tone `row`."""
-        base, ground = self._ground, self.tone(row)
+        base, tones = self._ground, self.app.tones
+        ground = tones[row]
         if isinstance(line, Strip):
             strip = line
         else:
-            spans = [(clean_line(text), base + self.tone(tone) + ground) for text, tone in line]
+            spans = [(clean_line(text), base + tones[tone] + ground) for text, tone in line]
             strip = Strip(segments(spans, (x, x + width)))
         return strip.crop_extend(x, x + width, base + ground)
 
