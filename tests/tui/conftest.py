@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -9,7 +10,20 @@ from pathlib import Path
 import pytest
 
 from pinui.node import Node
+from tests.tui import textual_private
 from tests.tui.services import TOKEN
+
+
+@pytest.fixture(autouse=True, scope="session")
+def less_to_do() -> Iterator[None]:
+    """Nobody looks at most of the frames, and the style sheets are the same in every app: half of the tests' time."""
+    gc.collect()
+    gc.freeze()  # the imported modules stay; without this, each app that goes makes Python look at all of them
+    gc.set_threshold(20_000, 20, 100)
+    with pytest.MonkeyPatch.context() as patch:
+        textual_private.parse_sheets_once(patch)
+        textual_private.draw_when_looked_at(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)

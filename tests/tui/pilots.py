@@ -15,11 +15,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from textual import events
-from textual._context import visible_screen_stack
-from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.pilot import Pilot
-from textual.strip import Strip
 from textual.widgets import Input
 
 from pinui import Totals
@@ -30,6 +27,7 @@ from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, KeyringState, Query, TestResult
 from tests.tui import scene
+from tests.tui.textual_private import read_keys, strips_of
 
 __all__ = [
     "PATIENCE",
@@ -37,13 +35,11 @@ __all__ = [
     "Seconds",
     "Typing",
     "confirm",
-    "in_keys",
     "paste",
     "plain",
     "read_question",
     "settled",
     "shows",
-    "strips_of",
     "svg",
     "text_of",
     "told",
@@ -65,13 +61,6 @@ async def until(
         if time.monotonic() > end:
             raise AssertionError(f"never came: {what}\n{text_of(pilot.app)}")
         await pilot.pause(0.05)
-
-
-def strips_of(app: App[Any]) -> list[Strip]:
-    """The rows of the screen as they are drawn. Textual has no public way to ask for them (checked with 8.2)."""
-    visible_screen_stack.set(app._background_screens)  # a dialog's lines are kept, with or without the app behind it
-    width, height = app.size
-    return [strip.crop(0, width) for strip in app.screen._compositor.render_strips()[:height]]
 
 
 def text_of(app: App[Any]) -> str:
@@ -168,15 +157,11 @@ def press_one_by_one(pilot: Pilot[Any], seconds: Seconds) -> None:
     pilot.press = press_and_wait
 
 
-def in_keys(text: str) -> list[events.Key]:
-    """Text as a terminal without bracketed paste delivers it: each character is a key."""
-    return [event for event in XTermParser().feed(text) if isinstance(event, events.Key)]
-
-
 async def type_at_once(pilot: Pilot[Any], *typed: str, gap: float = 0.0) -> None:
     """All of it before the app has read any of it: names of keys, or text behind a quote."""
     named = (
-        [events.Key(part, part if len(part) == 1 else None)] if part[0] != "'" else in_keys(part[1:]) for part in typed
+        [events.Key(part, part if len(part) == 1 else None)] if part[0] != "'" else read_keys(part[1:])
+        for part in typed
     )
     keys = [key for part in named for key in part]
     for number, key in enumerate(keys):

@@ -18,7 +18,8 @@ from textual.widgets import Input
 from pinui.tui.app import Pinui
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
-from tests.tui.pilots import TOASTS, paste, settled, shows, strips_of, text_of, told, until, workbench
+from tests.tui.pilots import TOASTS, paste, settled, shows, text_of, told, until, workbench
+from tests.tui.textual_private import strips_of
 
 FAMILY = "می\u200cخواهم 👨\u200d👩\u200d👧"
 

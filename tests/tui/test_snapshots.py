@@ -15,7 +15,8 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui import scene
-from tests.tui.pilots import SCENES, shows, strips_of, until, workbench
+from tests.tui.pilots import SCENES, shows, until, workbench
+from tests.tui.textual_private import strips_of
 from tests.tui.tones import picture_of
 
 FOLDER = Path(__file__).parent / "snapshots"

@@ -17,7 +17,7 @@ from rich.style import Style
 from textual.app import App
 from textual.color import Color
 
-from tests.tui.pilots import strips_of
+from tests.tui.textual_private import strips_of
 
 __all__ = ["picture_of"]
 

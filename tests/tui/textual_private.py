@@ -1,0 +1,55 @@
+"""Private parts of Textual that the tests use, all of them here. Checked with Textual 8.2.8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.css.stylesheet import Stylesheet
+from textual.events import Key
+from textual.strip import Strip
+
+__all__ = ["draw_when_looked_at", "parse_sheets_once", "read_keys", "strips_of"]
+
+
+def strips_of(app: App[Any]) -> list[Strip]:
+    """The rows of the screen as they are drawn."""
+    visible_screen_stack.set(app._background_screens)  # a dialog's lines are kept, with or without the app behind it
+    width, height = app.size
+    return [strip.crop(0, width) for strip in app.screen._compositor.render_strips()[:height]]
+
+
+def read_keys(text: str) -> list[Key]:
+    """The keys that Textual reads from what a terminal sends."""
+    return [event for event in XTermParser().feed(text) if isinstance(event, Key)]
+
+
+def parse_sheets_once(patch: pytest.MonkeyPatch) -> None:
+    """Keep parsed style sheets: Textual parses all of them for every app, and again for every place."""
+    parse = Stylesheet._parse_rules
+    parsed: dict[Any, Any] = {}
+
+    def parse_once(sheet: Stylesheet, *source: Any, **named: Any) -> Any:
+        key = (source, frozenset(named.items()), frozenset(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, *source, **named)
+        return parsed[key]
+
+    patch.setattr(Stylesheet, "_parse_rules", parse_once)
+
+
+def draw_when_looked_at(patch: pytest.MonkeyPatch) -> None:
+    """Leave out the frames that a headless app draws for nobody. `strips_of` and pictures draw the whole screen."""
+    draw = Compositor.render_update
+
+    def draw_pictures(compositor: Compositor, full: bool = False, **settings: Any) -> Any:
+        if full:
+            return draw(compositor, full, **settings)
+        compositor._dirty_regions.clear()
+        return None
+
+    patch.setattr(Compositor, "render_update", draw_pictures)
