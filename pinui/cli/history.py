@@ -120,7 +120,7 @@ def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
 
 
 def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
-    from pinui.workspace.history.files import LineWriter
+    from pinui.workspace.history.lines import export_lines
 
     path = Path(options.file)
     with ExitStack() as opened:
@@ -134,11 +134,7 @@ def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
             raise VerbError(f"{path} exists already.", hint="Add --force to overwrite it.")
         else:
             target = path.resolve()  # a link stays a link
-        writer = LineWriter(target, _query(options))
-        opened.callback(writer.abandon, file)
-        while writer.write_some(file):
-            pass
-        count = writer.finish(file)
+        count = export_lines(file, target, _query(options))
     if console.as_json and options.file != "-":
         console.out_json({"exported": count, "path": options.file})
     else:
@@ -147,16 +143,10 @@ def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
 
 
 def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
-    from pinui.workspace.history.files import LineReader
+    from pinui.workspace.history.lines import import_lines
 
     source = sys.stdin.buffer if options.file == "-" else Path(options.file)
-    reader = LineReader(source, profile=options.profile or "local")
-    try:
-        while reader.read_some(file):
-            pass
-    finally:
-        reader.close()
-    report = reader.report
+    report = import_lines(file, source, profile=options.profile or "local")
     for number, reason in report.bad:
         console.fail(f"Line {number} was left out: {reason}.")
     if console.as_json:

@@ -44,7 +44,6 @@ class Kind(IntEnum):
     RAW = 0
     FOLDER = 1
     FILE = 2
-    METADATA = 3
     SYMLINK = 4
     SHARD = 5
 

@@ -61,7 +61,7 @@ class Workspace:
         """While the service has asked for a pause: when the next try begins, in `time.monotonic()` seconds."""
         self._left: list[Service] = []
         self._subscribers: list[Callable[[], None]] = []
-        self.history = History(paths.history, changed=self._tell, profile=lambda: self.profile.name)
+        self.history = History(paths.history, changed=self._tell)
         self.transfers = Transfers(self, self._tell)
 
     @classmethod

@@ -15,6 +15,7 @@ from pinui.sdk.errors import ProviderError
 from pinui.tui.app import Pinui
 from pinui.tui.places.pins.screen import PinsScreen
 from pinui.workspace import Entry, Query
+from pinui.workspace.history.lines import import_lines
 from tests.tui import scene
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
@@ -366,7 +367,7 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
             return json.dumps({"cid": str(cid), "size": 1, "kind": "file", "timestamp": number, "name": name})
 
         lines.write_text("\n".join(map(row, range(10_000))))
-        report = await history.import_lines(lines)
+        report = await history.write(lambda file: import_lines(file, lines, profile="local"))
         assert report.added == 10_000
         await shows(pilot, "10,000 pins")
         await pilot.press("g")
@@ -513,7 +514,7 @@ async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatc
             return json.dumps({"cid": str(cid), "size": 10, "kind": "file", "timestamp": number, "name": str(number)})
 
         lines.write_text("\n".join(map(row, range(10_000))))
-        await history.import_lines(lines)
+        await history.write(lambda file: import_lines(file, lines, profile="local"))
         await shows(pilot, "10,000 pins")
         calls: list[str] = []
         for name in ("entries", "rows_sharing", "total_size"):

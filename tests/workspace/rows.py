@@ -11,7 +11,7 @@ from typing import Any
 from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
 from pinui.workspace import Entry
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.files import LineWriter
+from pinui.workspace.history.lines import export_lines
 
 START = 1_700_000_000_000
 
@@ -43,10 +43,7 @@ def row(number: int = 0, **fields: Any) -> Entry:
 def exported(history: HistoryFile) -> bytes:
     """Everything that a history exports."""
     out = io.BytesIO()
-    writer = LineWriter(out)
-    while writer.write_some(history):
-        pass
-    writer.finish(history)
+    export_lines(history, out)
     return out.getvalue()
 
 
@@ -56,7 +53,7 @@ def record(number: int = 1, **fields: Any) -> dict[str, Any]:
 
 
 def write(path: Path, *lines: Any) -> Path:
-    """A file of lines; bytes stand in it as they are."""
+    """A file of lines; bytes are written as they are."""
     path.write_bytes(
         b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
     )

@@ -12,46 +12,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinui.workspace import History, HistoryError, Query
+from pinui.workspace import HistoryError, Query
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.files import LineReader, LineWriter
-from pinui.workspace.history.lines import BadLine, entry_line, parse_line
+from pinui.workspace.history.lines import BadLine, entry_line, export_lines, import_lines, parse_line
 from tests.workspace.rows import START, cid, exported, record, row, write
 
 
-async def filled(path: Path) -> History:
-    history = History(path)
-    await history.add(row(1, name="greeting", excerpt='{"hello":"world"}'), '{"hello":"world"}')
-    await history.add(row(2, kind="file", name="cats", verification="verified", is_folder=True), None)
+def filled(path: Path) -> HistoryFile:
+    history = HistoryFile(path)
+    history.add(row(1, name="greeting", excerpt='{"hello":"world"}'), '{"hello":"world"}')
+    history.add(row(2, kind="file", name="cats", verification="verified", is_folder=True), None)
     message = '{"recipientId":"alice","payload":"hi\\nyou","timestamp":5}'
-    await history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
-    await history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
-    await history.add(row(4, kind="message", direction="received", note="?", excerpt="yo", profile="work"), "null")
-    await history.mark_revoked(cid(2), "local", START + 10)
+    history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
+    history.add(row(3, kind="message", recipient="alice", excerpt="hi\nyou"), message)
+    history.add(row(4, kind="message", direction="received", note="?", excerpt="yo", profile="work"), "null")
+    history.mark_revoked(cid(2), "local", START + 10)
     return history
 
 
-async def test_an_export_imported_elsewhere_is_the_same_history_and_twice_changes_nothing(
+def test_an_export_imported_elsewhere_is_the_same_history_and_twice_changes_nothing(
     tmp_path: Path,
 ) -> None:
-    history = await filled(tmp_path / "a.db")
-    assert await history.export_lines(tmp_path / "a.jsonl") == 5
-    copy = History(tmp_path / "b.db")
-    report = await copy.import_lines(tmp_path / "a.jsonl")
+    history = filled(tmp_path / "a.db")
+    assert export_lines(history, tmp_path / "a.jsonl") == 5
+    copy = HistoryFile(tmp_path / "b.db")
+    report = import_lines(copy, tmp_path / "a.jsonl", profile="local")
     assert (report.added, report.unchanged, report.bad) == (5, 0, [])
-    assert await copy.page(Query(text="hello")) == await history.page(Query(text="hello"))
+    assert copy.page(Query(text="hello")) == history.page(Query(text="hello"))
     for target in (copy, history):
-        again = await target.import_lines(tmp_path / "a.jsonl")
+        again = import_lines(target, tmp_path / "a.jsonl", profile="local")
         assert (again.added, again.unchanged, again.bad) == (0, 5, [])
-    await copy.export_lines(tmp_path / "b.jsonl")
+    export_lines(copy, tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
-    await history.aclose()
-    await copy.aclose()
+    history.close()
+    copy.close()
 
 
-async def test_an_exported_line_has_the_contracts_names(tmp_path: Path) -> None:
-    history = await filled(tmp_path / "a.db")
-    await history.export_lines(tmp_path / "a.jsonl")
+def test_an_exported_line_has_the_contracts_names(tmp_path: Path) -> None:
+    history = filled(tmp_path / "a.db")
+    export_lines(history, tmp_path / "a.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     first, second, third = lines[:3]
     assert {key: first[key] for key in ("cid", "timestamp", "data", "size")} == {
@@ -66,10 +65,10 @@ async def test_an_exported_line_has_the_contracts_names(tmp_path: Path) -> None:
     assert not any("folder" in line for line in lines if line is not second)
     assert third["recipientId"] == "alice"
     assert third["data"]["payload"] == "hi\nyou"
-    await history.aclose()
+    history.close()
 
 
-async def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported(tmp_path: Path) -> None:
+def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported(tmp_path: Path) -> None:
     lines = write(
         tmp_path / "in.jsonl",
         record(1),
@@ -90,8 +89,8 @@ async def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported
         b"[" * 100_000,
         record(3, data={"a": 1}),
     )
-    history = History(tmp_path / "a.db")
-    report = await history.import_lines(lines)
+    history = HistoryFile(tmp_path / "a.db")
+    report = import_lines(history, lines, profile="local")
     assert (report.added, report.unchanged) == (2, 0)
     assert [number for number, _ in report.bad] == [2, *range(4, 17)]
     reasons = dict(report.bad)
@@ -99,10 +98,10 @@ async def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported
     assert "cid" in reasons[6]
     assert "timestamp" in reasons[7]
     assert "$.big" in reasons[14]
-    await history.aclose()
+    history.close()
 
 
-async def test_a_line_that_the_history_cannot_hold_leaves_out_no_other(tmp_path: Path) -> None:
+def test_a_line_that_the_history_cannot_hold_leaves_out_no_other(tmp_path: Path) -> None:
     last = str(((START + 2) << 20) + (1 << 20) - 1)  # the last id that its millisecond has
     lines = write(
         tmp_path / "in.jsonl",
@@ -113,60 +112,66 @@ async def test_a_line_that_the_history_cannot_hold_leaves_out_no_other(tmp_path:
         b"{oops",
         record(4),
     )
-    history = History(tmp_path / "a.db")
-    report = await history.import_lines(lines)
+    history = HistoryFile(tmp_path / "a.db")
+    report = import_lines(history, lines, profile="local")
     assert (report.added, report.unchanged) == (3, 0)
     reasons = dict(report.bad)
     assert list(reasons) == [2, 4, 5]
     assert "profile" in reasons[2]
     assert reasons[4].startswith("the history holds no more rows with the time ")
-    again = await history.import_lines(lines)
+    again = import_lines(history, lines, profile="local")
     assert (again.added, again.unchanged, again.bad) == (0, 3, report.bad)
-    await history.aclose()
+    history.close()
 
 
-async def test_a_bare_record_of_the_sdk_is_enough(tmp_path: Path) -> None:
-    history = History(tmp_path / "a.db", profile=lambda: "work")
-    report = await history.import_lines(write(tmp_path / "in.jsonl", record(1, data=[1]), record(2)))
+def test_a_bare_record_of_the_sdk_is_enough(tmp_path: Path) -> None:
+    history = HistoryFile(tmp_path / "a.db")
+    report = import_lines(history, write(tmp_path / "in.jsonl", record(1, data=[1]), record(2)), profile="work")
     assert report.added == 2
-    newest, oldest = await history.page(Query())
+    newest, oldest = history.page(Query())
     assert (newest.kind, newest.direction, newest.profile) == ("file", "sent", "work")
     assert (oldest.kind, oldest.excerpt) == ("json", "[1]")
-    again = await history.import_lines(tmp_path / "in.jsonl")
+    again = import_lines(history, tmp_path / "in.jsonl", profile="work")
     assert (again.added, again.unchanged) == (0, 2)
-    await history.aclose()
+    history.close()
 
 
-async def test_rows_of_two_machines_with_the_same_time_are_both_kept_and_only_once(tmp_path: Path) -> None:
-    one, other = History(tmp_path / "one.db"), History(tmp_path / "other.db")
-    await one.add(row(1), None)
-    await other.add(row(2, timestamp=START + 1), None)
-    await other.export_lines(tmp_path / "other.jsonl")
-    assert (await one.import_lines(tmp_path / "other.jsonl")).added == 1
-    assert (await one.import_lines(tmp_path / "other.jsonl")).added == 0
-    assert await one.count(Query()) == 2
-    await one.aclose()
-    await other.aclose()
+def test_rows_of_two_machines_with_the_same_time_are_both_kept_and_only_once(tmp_path: Path) -> None:
+    one, other = HistoryFile(tmp_path / "one.db"), HistoryFile(tmp_path / "other.db")
+    one.add(row(1), None)
+    other.add(row(2, timestamp=START + 1), None)
+    export_lines(other, tmp_path / "other.jsonl")
+    assert (import_lines(one, tmp_path / "other.jsonl", profile="local")).added == 1
+    assert (import_lines(one, tmp_path / "other.jsonl", profile="local")).added == 0
+    assert one.count(Query()) == 2
+    one.close()
+    other.close()
 
 
-async def test_a_missing_file_and_an_unwritable_place_are_sentences_and_leave_nothing(tmp_path: Path) -> None:
-    history = History(tmp_path / "a.db")
+def test_a_missing_file_and_an_unwritable_place_are_sentences_and_leave_nothing(tmp_path: Path) -> None:
+    history = HistoryFile(tmp_path / "a.db")
     with pytest.raises(HistoryError, match="cannot be read"):
-        await history.import_lines(tmp_path / "nowhere.jsonl")
+        import_lines(history, tmp_path / "nowhere.jsonl", profile="local")
     with pytest.raises(HistoryError, match="cannot be written"):
-        await history.export_lines(tmp_path / "nowhere" / "out.jsonl")
-    await history.aclose()
+        export_lines(history, tmp_path / "nowhere" / "out.jsonl")
+    history.close()
 
 
-def test_an_export_that_breaks_off_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+def interrupted(_history: HistoryFile, _entry_id: int) -> str:
+    raise KeyboardInterrupt
+
+
+def test_an_export_that_breaks_off_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "out").mkdir()
     target = tmp_path / "out" / "a.jsonl"
     target.write_text("old\n")
     with HistoryFile(tmp_path / "a.db") as history:
         history.add(row(), None)
-        writer = LineWriter(target)
-        writer.write_some(history)
-        writer.abandon(history)
+        monkeypatch.setattr(HistoryFile, "document", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            export_lines(history, target)
     assert list((tmp_path / "out").iterdir()) == [target]
     assert target.read_text() == "old\n"
 
@@ -174,15 +179,10 @@ def test_an_export_that_breaks_off_leaves_the_old_file_and_no_litter(tmp_path: P
 def test_many_rows_stream_through_in_pieces(tmp_path: Path) -> None:
     with HistoryFile(tmp_path / "a.db") as history, HistoryFile(tmp_path / "b.db") as copy:
         lines = b"".join(json.dumps(record(number)).encode() + b"\n" for number in range(1234))
-        reader = LineReader(io.BytesIO(lines), profile="p")
-        while reader.read_some(history):
-            pass
-        assert reader.report.added == 1234
+        assert import_lines(history, io.BytesIO(lines), profile="p").added == 1234
         lines = exported(history)
         assert lines.count(b"\n") == 1234
-        again = LineReader(io.BytesIO(lines), profile="p")
-        while again.read_some(copy):
-            pass
+        import_lines(copy, io.BytesIO(lines), profile="p")
         assert copy.ids(Query()) == history.ids(Query())
 
 

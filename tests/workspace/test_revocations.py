@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinui.workspace import History, Query
+from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.files import LineReader
+from pinui.workspace.history.lines import import_lines
 from tests.workspace.rows import START, cid, exported, other_version, record, row, write
 
 
@@ -54,29 +54,29 @@ def test_what_was_revoked_before_keeps_its_time(tmp_path: Path) -> None:
         assert [entry.revoked_at for entry in history.page(Query())] == [START + 40], "it was pinned from elsewhere"
 
 
-async def test_an_old_export_does_not_revoke_what_was_stored_again_since(tmp_path: Path) -> None:
-    history = History(tmp_path / "a.db")
-    await history.add(row(9, cid=cid(1)), None)
-    await history.import_lines(write(tmp_path / "in.jsonl", record(1, revokedAt=START + 5)))
-    assert await history.count(Query(revoked=True)) == 0
-    await history.import_lines(write(tmp_path / "in.jsonl", record(2, revokedAt=START + 5)))
-    assert [entry.cid for entry in await history.page(Query(revoked=True))] == [cid(2)]
-    await history.aclose()
+def test_an_old_export_does_not_revoke_what_was_stored_again_since(tmp_path: Path) -> None:
+    history = HistoryFile(tmp_path / "a.db")
+    history.add(row(9, cid=cid(1)), None)
+    import_lines(history, write(tmp_path / "in.jsonl", record(1, revokedAt=START + 5)), profile="local")
+    assert history.count(Query(revoked=True)) == 0
+    import_lines(history, write(tmp_path / "in.jsonl", record(2, revokedAt=START + 5)), profile="local")
+    assert [entry.cid for entry in history.page(Query(revoked=True))] == [cid(2)]
+    history.close()
 
 
-async def test_a_revocation_reaches_rows_that_are_there_already_and_ends_when_it_was_stored_again(
+def test_a_revocation_reaches_rows_that_are_there_already_and_ends_when_it_was_stored_again(
     tmp_path: Path,
 ) -> None:
-    history = History(tmp_path / "a.db")
-    await history.import_lines(write(tmp_path / "in.jsonl", record(1)))
+    history = HistoryFile(tmp_path / "a.db")
+    import_lines(history, write(tmp_path / "in.jsonl", record(1)), profile="local")
     later = write(tmp_path / "later.jsonl", record(1, revokedAt=START + 5))
-    report = await history.import_lines(later)
+    report = import_lines(history, later, profile="local")
     assert (report.added, report.unchanged) == (0, 1)
-    assert [entry.revoked_at for entry in await history.page(Query())] == [START + 5]
-    await history.import_lines(write(tmp_path / "in.jsonl", record(1, timestamp=START + 9)))
-    await history.import_lines(later)
-    assert [entry.revoked_at for entry in await history.page(Query())] == [None, None]
-    await history.aclose()
+    assert [entry.revoked_at for entry in history.page(Query())] == [START + 5]
+    import_lines(history, write(tmp_path / "in.jsonl", record(1, timestamp=START + 9)), profile="local")
+    import_lines(history, later, profile="local")
+    assert [entry.revoked_at for entry in history.page(Query())] == [None, None]
+    history.close()
 
 
 STEPS = st.lists(
@@ -104,7 +104,5 @@ def test_the_exports_of_a_machine_end_in_its_state_in_whatever_order_they_are_im
                 one.mark_revoked(cids[which], "local", START + number, was_pinned=step == "revoke")
         with HistoryFile(Path(folder, "other.db")) as other:
             for lines in chance.sample(exports * 2, len(exports) * 2):
-                reader = LineReader(io.BytesIO(lines), profile="p")
-                while reader.read_some(other):
-                    pass
+                import_lines(other, io.BytesIO(lines), profile="p")
             assert exported(other) == exports[-1]

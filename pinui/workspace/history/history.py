@@ -7,9 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from pinui.workspace.history.files import LineReader, LineWriter
 from pinui.workspace.history.store import HistoryFile
-from pinui.workspace.models import ImportReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -48,12 +46,8 @@ def _writing(
 class History:
     """Every record that a write returned or a reader received: the methods of `HistoryFile`, for an event loop."""
 
-    def __init__(
-        self, path: Path, *, changed: Callable[[], None] | None = None, profile: Callable[[], str] = lambda: "local"
-    ) -> None:
-        """`profile` tells the profile of an imported line that names none."""
+    def __init__(self, path: Path, *, changed: Callable[[], None] | None = None) -> None:
         self.path = path
-        self._profile = profile
         self._changed = changed or (lambda: None)
         self._file: HistoryFile | None = None
         self._thread: ThreadPoolExecutor | None = None
@@ -77,29 +71,6 @@ class History:
     annotate = _writing(HistoryFile.annotate)
     file_under = _writing(HistoryFile.file_under)
     forget = _writing(HistoryFile.forget)
-
-    # JSON lines
-
-    async def export_lines(self, path: Path) -> int:
-        """Write every row to a file, which appears when it is complete. Returns the number of rows."""
-        writer = LineWriter(path)
-        try:
-            while await self.do(writer.write_some):
-                pass
-            return await self.do(writer.finish)
-        finally:
-            await asyncio.shield(self.do(writer.abandon))
-
-    async def import_lines(self, path: Path) -> ImportReport:
-        """Add the rows of such a file that are missing here; bad lines are left out and listed in the report."""
-        reader = LineReader(path, profile=self._profile())
-        try:
-            while await self.do(reader.read_some):
-                self._changed()
-        finally:
-            await asyncio.shield(self.do(reader.close))
-            self._changed()
-        return reader.report
 
     async def aclose(self) -> None:
         """Finish the running work and close the file."""

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
 
+from pinui.disk import replacing
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
+from pinui.workspace.errors import HistoryError
 from pinui.workspace.history.pinned import merge_revocation
-from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP
-from pinui.workspace.rows import Entry
+from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, explained, undone_if_refused, writing
+from pinui.workspace.models import ImportReport
+from pinui.workspace.rows import Entry, Query
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pinui.workspace.history.store import HistoryFile
 
-__all__ = ["MAX_LINE", "BadLine", "add_line", "entry_line", "parse_line"]
+__all__ = ["BadLine", "entry_line", "export_lines", "import_lines", "parse_line"]
 
+AT_ONCE = 500  # a longer transaction would keep other processes from writing
 MAX_LINE = 64 * 1024 * 1024
 JSON_SAFE = 2**53
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -27,8 +35,31 @@ class BadLine(ValueError):
     """A line that holds no record; the message says why."""
 
 
+def export_lines(history: HistoryFile, target: Path | IO[bytes], query: Query | None = None) -> int:
+    """Write the rows of a query, oldest first; returns their number. A file appears when it is complete."""
+    query = replace(query or Query(), sort="oldest")
+    if not isinstance(target, Path):
+        return _write_lines(history, target, query)
+    try:
+        with replacing(target, mode=0o600) as stream:
+            return _write_lines(history, stream, query)
+    except OSError as error:
+        raise HistoryError(f"{target} cannot be written: {error.strerror or error}.") from error
+
+
+def import_lines(history: HistoryFile, source: Path | IO[bytes], *, profile: str) -> ImportReport:
+    """Add the rows that are missing here; the report lists bad lines. A line that names no profile gets `profile`."""
+    if not isinstance(source, Path):
+        return _add_lines(history, source, profile)
+    try:
+        with source.open("rb") as stream:
+            return _add_lines(history, stream, profile)
+    except OSError as error:
+        raise HistoryError(f"{source} cannot be read: {error.strerror or error}.") from error
+
+
 def entry_line(entry: Entry, data: str | None) -> str:
-    """One row as a line, without its line end. The document's own text stands in it as it was stored."""
+    """One row as a line, without its line end. The document keeps its stored text."""
     # A number as large as the id would lose its end in JavaScript.
     line = json.dumps({**entry.to_json(), "id": str(entry.id)}, ensure_ascii=False)
     return line if data is None else f'{line[:-1]}, "data": {data}}}'
@@ -73,8 +104,60 @@ def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
     return entry, data
 
 
-def add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
-    """Insert an imported row inside the caller's transaction, unless it is there already; it may know a revocation."""
+def _write_lines(history: HistoryFile, stream: IO[bytes], query: Query) -> int:
+    count, last = 0, None
+    while entries := history.page(query, after=last, limit=AT_ONCE):
+        for entry in entries:
+            stream.write(entry_line(entry, history.document(entry.id)).encode("utf-8") + b"\n")
+        count, last = count + len(entries), entries[-1]
+    stream.flush()
+    return count
+
+
+def _add_lines(history: HistoryFile, stream: IO[bytes], profile: str) -> ImportReport:
+    bad: list[tuple[int, str]] = []
+    added = unchanged = 0
+    for batch in _batches(stream, profile, bad):
+        new = known = 0
+        with explained(history.path), writing(history.connection):
+            for number, entry, data in batch:
+                try:
+                    with undone_if_refused(history.connection):
+                        is_new = _add_line(history, entry, data)
+                except (HistoryError, UnicodeEncodeError) as error:
+                    bad.append((number, f"{str(error)[:1].lower()}{str(error)[1:]}".rstrip(".")))
+                else:
+                    new, known = new + is_new, known + (not is_new)
+        added, unchanged = added + new, unchanged + known
+    return ImportReport(added, unchanged, sorted(bad))
+
+
+def _batches(
+    stream: IO[bytes], profile: str, bad: list[tuple[int, str]]
+) -> Iterator[list[tuple[int, Entry, str | None]]]:
+    """The rows of the lines with their line numbers, some at a time; bad lines go to `bad`."""
+    found: list[tuple[int, Entry, str | None]] = []
+    number = size = 0
+    while line := stream.readline(MAX_LINE + 1):
+        number += 1
+        size += len(line)
+        if len(line) > MAX_LINE:
+            bad.append((number, "it is longer than 64 MiB"))
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE)
+        elif line.strip():
+            try:
+                found.append((number, *parse_line(line, profile=profile)))
+            except BadLine as error:
+                bad.append((number, str(error)))
+        if len(found) == AT_ONCE or size >= MAX_LINE:
+            yield found
+            found, size = [], 0
+    yield found
+
+
+def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
+    """Insert an imported row inside the caller's transaction, unless it is known; note its revocation."""
     execute = history.connection.execute
     identity = (entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
     same = "SELECT id FROM entries WHERE cid = ? AND timestamp = ? AND kind = ? AND direction = ? AND profile = ?"
@@ -118,7 +201,7 @@ def _text(fields: dict[str, Any], key: str) -> str | None:
 
 
 def _profile(fields: dict[str, Any]) -> str | None:
-    """Whose a row is: unlike a name to read, it is never made to fit."""
+    """The profile of a row. Unlike other text, it is never altered to be storable."""
     name = _text(fields, "profile")
     if name is not None and SURROGATE.search(name):
         raise BadLine("“profile” holds a character that is no text")
