@@ -8,6 +8,15 @@ __all__ = ["COMMON_KEYS"]
 
 SELECTED = "Copy the text that is selected with the mouse"
 
+WIZARD_STEPS = (
+    ("next", "Go on to the next step"),
+    ("test", "Ask the service whether the token works"),
+    ("save", "Save the profile and its token"),
+    ("try again", "Ask the service once more"),
+    ("use", "Use the new profile"),
+)
+"""What enter does on a page of the wizard: one of these."""
+
 COMMON_KEYS: dict[str, Group] = {
     "welcome": Group(
         "Welcome",
@@ -19,7 +28,10 @@ COMMON_KEYS: dict[str, Group] = {
     "wizard": Group(
         "Setting up a service",
         (
-            here("wizard.next", "enter", "screen.next", "next", "Go on to the next step"),
+            *(
+                here(f"wizard.{word.replace(' ', '_')}", "enter", f"screen.next('{word}')", word, sentence)
+                for word, sentence in WIZARD_STEPS
+            ),
             here("wizard.back", "escape", "screen.back", "back", "Go back a step; nothing is saved until the end"),
             here("wizard.field", "tab", "screen.next_field", "next field", "Go to the next field of the step"),
             quiet("wizard.before", "shift+tab", "screen.previous_field", "field before", "Go to the field before"),
@@ -52,6 +64,10 @@ COMMON_KEYS: dict[str, Group] = {
     "prompt": Group(
         "A line to fill in",
         (here("prompt.submit", "enter", "submit", "go on", "Take this text"),),
+    ),
+    "number": Group(
+        "A number to type",
+        (here("number.confirm", "enter", "submit", "confirm", "Do what the question says, if the number is right"),),
     ),
     "menu": Group(
         "Menus",

@@ -149,7 +149,13 @@ PLACE_KEYS: dict[str, Group] = {
     ),
     "download": Group(
         "Files: Download",
-        (here("download.next", "enter", "submit", "next", "Go on: the CID, then the place, then the download"),),
+        (here("download.next", "enter", "submit", "next", "Go on to the place"),),
+        "files",
+        "#download",
+    ),
+    "save_as": Group(
+        "Files: Save as",
+        (here("save_as.download", "enter", "submit", "download", "Download it to this place"),),
         "files",
         "#download",
     ),
@@ -158,7 +164,7 @@ PLACE_KEYS: dict[str, Group] = {
         (
             Command("transfers.cancel", "c", "screen.cancel_transfer", "cancel", "Stop this transfer"),
             Command("transfers.retry", "r", "screen.retry_transfer", "retry", "Start this transfer again"),
-            Command("transfers.copy", "y", "screen.copy", "copy CID", "Copy the CID of this transfer"),
+            Command("transfers.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL or name"),
             Command(
                 "transfers.clear",
                 "e",
@@ -179,7 +185,9 @@ PLACE_KEYS: dict[str, Group] = {
     "messages": Group(
         "Messages",
         (
-            Command("messages.copy", "y", "screen.copy_cid", "copy CID", "Copy a message's CID, to pass it on"),
+            Command(
+                "messages.copy", "y", "screen.copy", "copy", "Copy a message's CID, to pass it on, its text or its URL"
+            ),
             Command("messages.new", "n", "screen.new_recipient", "new", "Write to somebody new"),
             Command("messages.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
         ),
@@ -189,13 +197,6 @@ PLACE_KEYS: dict[str, Group] = {
     "thread": Group(
         "Messages: Thread",
         (
-            spare(
-                "thread.menu",
-                "Y",
-                "screen.copy",
-                "copy more",
-                "Copy the CID, its ipfs:// URI, gateway URL, name or content",
-            ),
             here("thread.write", "enter,i", "screen.write", "write", "Write to this recipient"),
             Command("thread.file", "f", "screen.file_under", "file under", "File a received message under a name"),
             Command("thread.revoke", "x", "screen.revoke", "revoke", "Ask the provider to stop keeping it; asks first"),

@@ -228,11 +228,22 @@ async def test_a_pin_is_handed_over_to_be_downloaded(pictures: Path) -> None:
         await app.workspace.upload(pictures / "fjord-1.jpg")
         await shows(pilot, "fjord-1.jpg", "preview")
         await pilot.press("d")
-        await shows(pilot, "Save as", "fjord-1.jpg")
+        await shows(pilot, "Save as", "fjord-1.jpg", "enter download")
         assert app.current_mode == "files"
         await pilot.press("enter")
         await shows(pilot, "1 done")
         assert (Path.home() / "fjord-1.jpg").read_bytes() == b"x" * 1000
+
+
+async def test_a_download_that_ends_takes_no_focus_and_its_row_has_the_copy_menu(pictures: Path) -> None:
+    async with workbench() as (app, pilot):
+        entry = await app.workspace.upload(pictures / "fjord-1.jpg")
+        await pilot.press("3")
+        await shows(pilot, "Nothing is under way")
+        app.workspace.transfers.download(entry.cid, Path.home() / "copy.jpg")
+        await shows(pilot, "1 done", "u upload")
+        await pilot.press("tab", "tab", "y")
+        await shows(pilot, "ipfs:// URI", "gateway URL", "copy.jpg")
 
 
 async def test_what_is_typed_stands_in_the_place_of_the_proposed_name(pictures: Path) -> None:

@@ -42,7 +42,22 @@ async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytes
         entry = (await app.workspace.history.page(Query()))[0]
         assert (entry.kind, entry.recipient) == ("message", "alice")
         await pilot.press("escape", "shift+tab", "y")
+        await shows(pilot, "ipfs:// URI", "gateway URL", "text")
+        await pilot.press("y")
         await until(pilot, lambda: copied == [entry.cid])
+        await pilot.press("y", "t")
+        await until(pilot, lambda: copied[1:] == ["The keys are in the box."])
+
+
+async def test_a_message_that_cannot_be_kept_is_shown_with_the_reason() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        cid = (await client.store({"recipientId": "me", "payload": "Which page?", "timestamp": 1e300})).cid
+        await pilot.press("4", "v")
+        await shows(pilot, "The CID of a message")
+        await paste(pilot, cid)
+        await pilot.press("enter")
+        await shows(pilot, "Which page?", "could not be kept in the history", "written down exactly ($.timestamp).")
 
 
 async def test_a_received_message_stands_under_received_until_it_is_filed() -> None:

@@ -43,10 +43,10 @@ async def test_it_knows_what_has_no_room_in_the_footer() -> None:
         await pilot.press("alt+1")
         await choose(pilot, "hidden files", "Files: hidden files")
         await until(pilot, lambda: focused(app) == "browser")
-        for words in ("Messages: copy more", "Messages: browser"):
+        for words in ("Messages: copy", "Messages: browser"):
             await pilot.press("ctrl+p")
             await paste(pilot, words)
-            await shows(pilot, words, "Copy the CID, its" if "copy" in words else "through the gateway")
+            await shows(pilot, words, "Copy a message's CID" if "copy" in words else "through the gateway")
             await pilot.press("escape")
             await settled(pilot)
 
@@ -63,7 +63,7 @@ async def test_a_command_that_has_nothing_to_act_on_says_so() -> None:
 async def test_a_command_waits_for_the_place_that_it_leads_to() -> None:
     async with workbench() as (app, pilot):
         await app.workspace.send("alice", "hello")
-        await choose(pilot, "messages: copy more", "Messages: copy more")
+        await choose(pilot, "messages: copy", "Messages: copy")
         await shows(pilot, "ipfs:// URI")
         assert app.current_mode == "messages"
 

@@ -116,6 +116,7 @@ async def test_many_pins_ask_for_their_number() -> None:
         await shows(pilot, "21 pins")
         await pilot.press("a", "x")
         await shows(pilot, "Revoke 21 pins", "Type 21 to revoke:", "digits count after half a second without keys")
+        await shows(pilot, "enter confirm")
         await type_at_once(pilot, "'21\r")  # too early
         await read_question(pilot)
         await shows(pilot, "enter to confirm")

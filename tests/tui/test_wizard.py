@@ -75,7 +75,7 @@ async def test_an_address_where_nobody_answers_is_explained(service: Node) -> No
         await shows(pilot, "Paste the API token")
         await paste(pilot, TOKEN)
         await pilot.press("enter", "enter", "enter")
-        await shows(pilot, "Nobody answers at that address.", "esc back · enter try again")
+        await shows(pilot, "Nobody answers at that address.", "enter try again   esc back")
 
 
 async def to_the_name(pilot: Pilot[None]) -> None:
@@ -113,6 +113,11 @@ async def test_tab_moves_between_the_fields_of_a_step(service: Node) -> None:
         assert focused(app) == "gateway"
         await pilot.press("tab")
         assert focused(app) == "key"
+        await shows(pilot, "enter test   esc back")
+        await pilot.press("enter")
+        await shows(pilot, "enter save   esc back")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as studio", "enter use   esc back")
 
 
 async def test_a_name_is_judged_before_the_address_is_asked_for() -> None:

@@ -203,7 +203,7 @@ class Confirm(Dialog[bool]):
 class NumberField(Field):
     """Takes the digits that the question lets through, and nothing that is pasted."""
 
-    BINDINGS = bindings("prompt")
+    BINDINGS = bindings("number")
 
     async def _on_key(self, event: events.Key) -> None:
         question = self.screen

@@ -48,7 +48,7 @@ ABOUT = {
         "a pinning service. Nobody delivers it: share its CID yourself.",
     ),
     "thread": ("Thread", "What you sent to and filed under this name. A message tells no sender: file it yourself."),
-    "line": ("Write", "Enter stores the message as a document. Then y copies its CID, to pass it on."),
+    "line": ("Write", "Enter stores the message as a document. Then y y copies its CID, to pass it on."),
     "profiles": (
         "Profiles",
         "The services you can pin to. Tokens live in the keyring of your system, or in memory for this run; they are "

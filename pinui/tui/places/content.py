@@ -25,15 +25,15 @@ AROUND = 8
 
 
 class ContentScreen(Dialog[str]):
-    """Fetched once, written again for another size. The answer is the key of what is wanted next."""
+    """Fetched once, or given as words; written again for another size. The answer is the key of what is wanted next."""
 
     BINDINGS = bindings("content")
     AUTO_FOCUS = "#content"
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, words: str = "") -> None:
         super().__init__()
         self.address = address
-        self._content: Peek | str = "fetching …"
+        self._content: Peek | str = words
 
     def compose(self) -> ComposeResult:
         """The box."""
@@ -43,7 +43,10 @@ class ContentScreen(Dialog[str]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Fetch it."""
+        """Fetch it, unless there are words to show."""
+        if self._content:
+            return
+        self._content = "fetching …"
         self.run_worker(self._fetch, group="content", exit_on_error=False)
 
     def on_resize(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from pinui.figures import plural, short_cid
 from pinui.tui.browser import open_page
 from pinui.tui.dialogs.prompt import Choice, Menu
+from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.places.place import PlaceScreen
@@ -21,30 +22,32 @@ if TYPE_CHECKING:
 __all__ = ["browse", "copy_menu", "revoke"]
 
 
-async def copy_menu(screen: PlaceScreen, entry: Entry, address: str | None = None) -> None:
-    """Ask what to copy; the CID is the first line, so `y` `y` or `y` enter copies it."""
+async def copy_menu(screen: PlaceScreen, address: str, name: str, entry: Entry | None = None) -> None:
+    """Ask what to copy of content, or of a row of the history; the CID comes first, so `y` `y` copies it."""
     from pinui.tui.json_text import pretty
 
-    address = address or entry.cid
     link = await screen.workspace.link(address)
     cid, _, path = address.partition("/")
-    name = unquote(path.rpartition("/")[2]) or entry.name or title_of(entry)
+    name = unquote(path.rpartition("/")[2]) or name
     choices = [
         Choice("y", "CID and path", f"{short_cid(cid)}/{unquote(path)}") if path else Choice("y", "CID", address),
         Choice("u", "ipfs:// URI", f"ipfs://{address}"),
         Choice("g", "gateway URL", link),
         Choice("n", "name", name),
     ]
-    if entry.kind != "file":
+    if entry is not None and entry.kind == "message":
+        choices.append(Choice("t", "text", fit(entry.excerpt or "", 60)))
+    if entry is not None and entry.kind != "file":
         choices.append(Choice("j", "JSON", "the whole document"))
     chosen = await screen.ask(Menu("Copy", choices, "the original, uncut"))
     if chosen is None:
         return
     texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": name}
-    names = {"y": "CID", "u": "URI", "g": "Gateway URL", "n": "Name", "j": "JSON"}
-    if chosen == "j":
+    names = {"y": "CID", "u": "URI", "g": "Gateway URL", "n": "Name", "t": "Text", "j": "JSON"}
+    if entry is not None and chosen in ("t", "j"):
         record = await screen.workspace.history.record(entry.id)
-        data = None if record is None else record.data
+        data: Any = None if record is None else record.data
+        texts["t"] = data["payload"] if chosen == "t" else ""
         texts["j"] = await asyncio.to_thread(pretty, data)
     screen.app.copy(texts[chosen], names[chosen])
 

@@ -100,11 +100,22 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """F2 helps on one page only, and tab needs a second field."""
+        if action == "next":
+            return parameters == (self._enter,)
         if action in ("next_field", "previous_field"):
             return self.page in ("address", "gateway")
         if action == "token_page":
             return self.page == "token" and self.service == "pinata"
         return super().check_action(action, parameters)
+
+    @property
+    def _enter(self) -> str:
+        """What enter does now, in a word."""
+        if self.page == "test":
+            return "" if self.tested is None else "save" if self.tested.ok else "try again"
+        if self.page == "gateway" and not self.query_one("#gateway").has_focus:
+            return "test"
+        return "use" if self.page == "done" else "next"
 
     async def action_pick(self, index: int) -> None:
         """The service with this digit."""
@@ -131,7 +142,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         """A click beside the box must not throw away what was typed."""
 
     @on(ItemList.Chosen)
-    async def action_next(self) -> None:
+    async def action_next(self, _word: str = "") -> None:
         """A step on, if this one is complete."""
         await getattr(self, f"_leave_{self.page}")()
 
@@ -301,6 +312,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.tested = None  # at once: an answer to what was asked before must not let enter save this
         self.query_one("#testing", Static).update(Content("Asking the service …"))
         self.query_one("#wizard").border_subtitle = PAGES["test"].keys
+        self.refresh_bindings()
         self._asking = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
     async def _test(self) -> None:
@@ -314,7 +326,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
             result = await self.app.workspace.test(draft, self.secret())
         self.tested = result
         self.query_one("#testing", Static).update(answer_words(result))
-        self.query_one("#wizard").border_subtitle = f"esc back · enter {'save' if result.ok else 'try again'}"
+        self.query_one("#wizard").border_subtitle = f"esc back · enter {self._enter}"
+        self.refresh_bindings()
 
     async def _save(self) -> None:
         from pinui.sdk.secret import Secret

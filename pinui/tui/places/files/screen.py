@@ -32,9 +32,15 @@ LOOK_SECONDS = 1.0
 
 
 class DownloadField(Field):
-    """What to fetch, or where to put it."""
+    """What to fetch."""
 
     BINDINGS = bindings("download")
+
+
+class SaveAsField(Field):
+    """Where to put it."""
+
+    BINDINGS = bindings("save_as")
 
 
 class FilesScreen(PlaceScreen):
@@ -55,7 +61,7 @@ class FilesScreen(PlaceScreen):
                     yield say("CID or URL")
                     yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
                     yield say("Save as", "say later")
-                    yield DownloadField(placeholder="a file or a folder", id="target")
+                    yield SaveAsField(placeholder="a file or a folder", id="target")
                     yield say("Verified before it is saved.", "say later")
             yield TransferList()
 
@@ -299,10 +305,13 @@ class FilesScreen(PlaceScreen):
         self.workspace_changed()  # at once: the next key is meant for what is left
 
     def action_copy(self) -> None:
-        """The CID of the transfer."""
+        """The copy menu."""
+        from pinui.tui.places.record_actions import copy_menu
+
         transfer = self.transfers.current
         if transfer is not None and transfer.cid:
-            self.app.copy(transfer.cid, "CID")
+            cid, name = transfer.cid, transfer.title
+            self.ask_on(lambda: copy_menu(self, cid, name), "copy")
 
 
 def _tally(marked: Mapping[Path, int | None], here: Path) -> str:

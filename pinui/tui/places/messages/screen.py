@@ -16,7 +16,9 @@ from textual.widgets import Input
 from pinui.figures import age, count, short_cid
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.prompt import CheckedPrompt, Prompt
+from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
+from pinui.tui.places.content import ContentScreen
 from pinui.tui.places.messages.thread import Thread
 from pinui.tui.places.messages.write_line import WriteLine
 from pinui.tui.places.place import PlaceScreen
@@ -25,7 +27,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.tui.workbench import Unfinished
-from pinui.workspace import Entry, Query
+from pinui.workspace import Entry, NotKept, Query
 from pinui.workspace.drafts import Drafts
 
 __all__ = ["MessagesScreen"]
@@ -132,7 +134,7 @@ class MessagesScreen(PlaceScreen):
     def _title(self, older: int = 0) -> None:
         name = self.recipient
         unfiled = self.recipients.current is not None and name is None
-        fact = "f files one under a name" if unfiled else f"{self.app.audience}; share the CID yourself (y)"
+        fact = "f files one under a name" if unfiled else f"{self.app.audience}; share the CID yourself (y y)"
         pane_title(
             self.thread,
             name or ("Received" if unfiled else "Messages"),
@@ -266,7 +268,7 @@ class MessagesScreen(PlaceScreen):
             self.sending.remove((name, text))
             self.app.unsaved.changed()
         await self._reload()
-        self.app.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y copies the CID to pass on.")
+        self.app.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y y copies the CID to pass on.")
 
     def action_receive(self) -> None:
         """Ask for a CID and read the message."""
@@ -277,20 +279,31 @@ class MessagesScreen(PlaceScreen):
 
         async def received() -> None:
             with self.app.under_way("fetching …"):
-                entry, _message = await self.workspace.receive(address)
-            await self._show_received(entry)
+                received = await self._receive_from(address)
+            await self._show_received(received)
 
         self.ask_on(received, "receive")
 
+    async def _receive_from(self, address: str) -> Entry | NotKept:
+        """The row of a message, or the message itself if the history could not keep it."""
+        try:
+            return (await self.workspace.receive(address))[0]
+        except NotKept as error:
+            return error
+
     async def _receive(self) -> None:
         note = "It stands under Received until you file it under a name: a message tells no sender."
-        prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self.workspace.receive, note=note)
+        prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self._receive_from, note=note)
         received = await self.ask(prompt)
         if received is not None:
-            await self._show_received(received[0])
+            await self._show_received(received)
 
-    async def _show_received(self, entry: Entry) -> None:
-        await self._reload(entry.recipient or RECEIVED)
+    async def _show_received(self, received: Entry | NotKept) -> None:
+        if isinstance(received, NotKept):
+            words = f"{received}.\n\n{received.message.payload}"
+            await self.ask(ContentScreen(received.cid, words))
+            return
+        await self._reload(received.recipient or RECEIVED)
         self.show_pane("#thread")
 
     def action_file_under(self) -> None:
@@ -316,7 +329,7 @@ class MessagesScreen(PlaceScreen):
             return entry is not None and entry.direction == "received"
         if action == "revoke":
             return entry is not None and entry.direction == "sent" and entry.revoked_at is None
-        if action in ("copy_cid", "copy", "browse"):
+        if action in ("copy", "browse"):
             return True if entry is not None else None
         return super().check_action(action, parameters)
 
@@ -326,18 +339,13 @@ class MessagesScreen(PlaceScreen):
 
     # -- with the message under the cursor ----------------------------------------------------------------------
 
-    def action_copy_cid(self) -> None:
-        """One key: the CID is what is passed on."""
-        if self.thread.current is not None:
-            self.app.copy(self.thread.current.cid, "CID")
-
     def action_copy(self) -> None:
         """The copy menu."""
         from pinui.tui.places.record_actions import copy_menu
 
         entry = self.thread.current
         if entry is not None:
-            self.ask_on(lambda: copy_menu(self, entry), "copy")
+            self.ask_on(lambda: copy_menu(self, entry.cid, entry.name or title_of(entry), entry), "copy")
 
     def action_browse(self) -> None:
         """In the browser."""

@@ -137,7 +137,8 @@ class PinActions(PlaceScreen):
 
         entry = self.pins.current
         if entry is not None:
-            self.ask_on(lambda: copy_menu(self, entry, self.detail.address), "copy")
+            name = entry.name or title_of(entry)
+            self.ask_on(lambda: copy_menu(self, self.detail.address or entry.cid, name, entry), "copy")
 
     def action_browse(self) -> None:
         """In the browser."""
