@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import logging
 import os
 import sqlite3
@@ -19,6 +18,7 @@ import httpx
 import pytest
 
 from pinui.node import Node, NodeError
+from tests.locks import held_folder
 from tests.node.conftest import PATIENCE, PROMPTLY, client
 
 
@@ -140,19 +140,6 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[int]:
-    """A folder that another process keeps to itself; closing what is yielded lets go of it."""
-    folder.mkdir(exist_ok=True)
-    fd = os.open(folder, os.O_RDONLY)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    try:
-        yield fd
-    finally:
-        with suppress(OSError):
-            os.close(fd)
-
-
-@contextmanager
 def held_index(folder: Path) -> Iterator[None]:
     """An index that another program keeps to itself."""
     other = sqlite3.connect(folder / "index.db", isolation_level=None)
@@ -182,7 +169,7 @@ def told() -> Iterator[threading.Event]:
 async def test_a_node_says_that_it_waits_for_its_folder_and_starts_as_soon_as_it_may(
     tmp_path: Path, told: threading.Event
 ) -> None:
-    with held(tmp_path) as fd:
+    with held_folder(tmp_path) as fd:
         entering = asyncio.create_task(Node(tmp_path).__aenter__())
         assert await asyncio.to_thread(told.wait, 60)
         os.close(fd)
@@ -192,7 +179,7 @@ async def test_a_node_says_that_it_waits_for_its_folder_and_starts_as_soon_as_it
     await asyncio.to_thread(node.stop)
 
 
-@pytest.mark.parametrize("holding", [held, held_index])
+@pytest.mark.parametrize("holding", [held_folder, held_index])
 async def test_a_node_that_waits_for_its_folder_can_be_cancelled(
     tmp_path: Path, told: threading.Event, holding: Callable[[Path], AbstractContextManager[object]]
 ) -> None:
@@ -207,7 +194,7 @@ async def test_a_node_that_waits_for_its_folder_can_be_cancelled(
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("pinui-node")]
 
 
-@pytest.mark.parametrize("holding", [held, held_index])
+@pytest.mark.parametrize("holding", [held_folder, held_index])
 async def test_a_node_does_not_wait_for_its_folder_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holding: Callable[[Path], AbstractContextManager[object]]
 ) -> None:
@@ -218,7 +205,7 @@ async def test_a_node_does_not_wait_for_its_folder_for_ever(
         Node(tmp_path).start()
 
 
-@pytest.mark.parametrize("holding", [held, held_index])
+@pytest.mark.parametrize("holding", [held_folder, held_index])
 def test_a_request_that_has_to_wait_for_another_process_ends_in_a_sentence(
     node: Node,
     api: httpx.Client,
@@ -241,7 +228,7 @@ def test_a_node_is_stopped_at_once_while_a_request_waits_for_another_process(
             api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1})
 
     pinning = threading.Thread(target=pin)
-    with held(node.data_dir):
+    with held_folder(node.data_dir):
         pinning.start()
         assert told.wait(60)
         began = time.monotonic()

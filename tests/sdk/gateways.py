@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from aiohttp import web
 
@@ -125,3 +125,13 @@ async def pour(client: Client, cid: str, into: BinaryIO) -> Verification | None:
         async for piece in stream:
             await asyncio.to_thread(into.write, piece)
         return stream.verification
+
+
+class Listing(FakeGateway):
+    """Marks the pages that it makes for folders, as real gateways do."""
+
+    async def __call__(self, request: Any) -> Any:
+        response = await super().__call__(request)
+        if request.query.get("format", "plain") == "plain":
+            response.headers["ETag"] = '"DirIndex-abc"'
+        return response

@@ -18,8 +18,7 @@ from pinui.node import Node
 from pinui.sdk.writing import sources
 from pinui.sdk.writing.sources import look_into
 from tests.sdk.conftest import Setup
-from tests.sdk.gateways import folder_of, honest
-from tests.sdk.test_verified_reading import Listing
+from tests.sdk.gateways import Listing, folder_of, honest
 from tests.servers import settings_of
 
 

@@ -19,23 +19,13 @@ from pinui.ipfs.importer import KUBO_V0, KUBO_V1, UNIXFS_2025, ImportProfile
 from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.verifier import CarVerifier
 from tests.sdk.conftest import FakeClock, MakeClient, Setup
-from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest, pour
+from tests.sdk.gateways import Change, Content, FakeGateway, Listing, cut, flip, folder_of, honest, pour
 from tests.servers import Handler, read_head, reply, serve, serve_raw
 
 SMALL = b"hello"
 LARGE = random.Random(5).randbytes(700_000)
 ODD = ImportProfile("odd", 1, 10_000, raw_leaves=False, links=5)
 FILES = {"a.txt": b"one", "sub/b.txt": b"two"}
-
-
-class Listing(FakeGateway):
-    """Marks the pages that it makes for folders, as real gateways do."""
-
-    async def __call__(self, request: Any) -> Any:
-        response = await super().__call__(request)
-        if request.query.get("format", "plain") == "plain":
-            response.headers["ETag"] = '"DirIndex-abc"'
-        return response
 
 
 async def busy(_request: web.Request) -> web.Response:

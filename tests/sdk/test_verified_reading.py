@@ -25,7 +25,7 @@ from pinui.sdk.reading.proof_sinks import CarSink
 from pinui.sdk.reading.sinks import FileSink, MemorySink
 from pinui.sdk.transport.http import Head
 from tests.sdk.conftest import FakeClock, MakeClient, Setup, some_turns
-from tests.sdk.gateways import Change, Content, FakeGateway, cut, flip, folder_of, honest
+from tests.sdk.gateways import Change, Content, FakeGateway, Listing, cut, flip, folder_of, honest
 from tests.sdk.gateways import pour as pour_into
 from tests.servers import serve
 
@@ -546,16 +546,6 @@ async def test_a_file_is_not_read_again_for_a_hash_that_cannot_be_checked(
     cid = Cid(1, 0x70, SHA2_512, bytes(64))
     client = await reading(FakeGateway(Content(cid, LARGE)))
     assert (await client.download(str(cid), to=tmp_path / "out")).read_bytes() == LARGE
-
-
-class Listing(FakeGateway):
-    """Marks the pages that it makes for folders, as real gateways do."""
-
-    async def __call__(self, request: Any) -> Any:
-        response = await super().__call__(request)
-        if request.query.get("format", "plain") == "plain":
-            response.headers["ETag"] = '"DirIndex-abc"'
-        return response
 
 
 @pytest.mark.parametrize("verify", ["try", "require", "off"])

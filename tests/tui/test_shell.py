@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from pinui.tui.app import Pinui, make_app, run
 from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, Profile, UnknownProfile, Workspace
+from tests.locks import held_folder
 from tests.servers import serve
 from tests.tui.pilots import PATIENCE, confirm, paste, settled, shows, text_of, told, type_ahead, until, workbench
 from tests.tui.services import TOKEN
@@ -303,21 +301,8 @@ async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:
     assert app.return_code == 0
 
 
-@contextmanager
-def folder_held(folder: Path) -> Iterator[int]:
-    """The node's folder while another process keeps it; closing what is yielded lets go of it."""
-    folder.mkdir(parents=True)
-    fd = os.open(folder, os.O_RDONLY)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    try:
-        yield fd
-    finally:
-        with suppress(OSError):
-            os.close(fd)
-
-
 async def test_a_person_hears_that_another_process_holds_the_nodes_folder(own_home: Path) -> None:
-    with folder_held(own_home / "node") as fd:
+    with held_folder(own_home / "node") as fd:
         async with workbench(welcome=True) as (app, pilot):
             await told(pilot, "Waiting for another process, which holds the node's folder")
             os.close(fd)
@@ -325,7 +310,7 @@ async def test_a_person_hears_that_another_process_holds_the_nodes_folder(own_ho
 
 
 async def test_leaving_does_not_wait_for_the_nodes_folder(own_home: Path) -> None:
-    with folder_held(own_home / "node"):
+    with held_folder(own_home / "node"):
         async with asyncio.timeout(PATIENCE), workbench(welcome=True) as (app, pilot):
             await told(pilot, "Waiting for another process, which holds the node's folder")
             await pilot.press("q")

@@ -30,7 +30,7 @@ class ReadSink(Sink, Protocol):
     """A sink whose content can be looked at again and thrown away."""
 
     @property
-    def can_start_anew(self) -> bool:
+    def can_restart(self) -> bool:
         """Whether what came can still be taken back; always, but for pipes."""
         ...
 
@@ -102,7 +102,7 @@ class CheckingSink:
         await self._hashing.settle()
         findings: list[Finding] = [check.finding() for check in self._checks]
         finding: Finding = "verified" if "verified" in findings else findings[0]
-        if finding != "unknown" or not can_rebuild(self._cid) or not (self._inner.keeps and self._inner.can_start_anew):
+        if finding != "unknown" or not can_rebuild(self._cid) or not (self._inner.keeps and self._inner.can_restart):
             return finding
         for profile in likely_profiles(self._cid)[1:]:
             check = ContentCheck(self._cid, profile)

@@ -206,11 +206,11 @@ class GatewayReader:
             try:
                 result = await self._read_from(gateway, job, retry=is_last)
             except (ProviderError, NetworkError, IntegrityError, ContentError) as error:
-                if isinstance(error, IntegrityError) and not job.sink.can_start_anew:
+                if isinstance(error, IntegrityError) and not job.sink.can_restart:
                     raise
                 failures.append(error)
                 continue
-            is_worth_asking = _is_provable(job.cid) and job.sink.can_start_anew and not (is_last and not doubted)
+            is_worth_asking = _is_provable(job.cid) and job.sink.can_restart and not (is_last and not doubted)
             if result.verification != "unverifiable" or not is_worth_asking:
                 return result
             doubted.append(gateway)  # another one may prove it, or show that this one lied
@@ -227,7 +227,7 @@ class GatewayReader:
             sink = CarSink(job.cid, job.address.path, job.sink, job.folder)
             await self._read_blocks(gateway, sink, job.address, retry=retry)
             return ReadResult(sink.content, None if self.config.verify == "off" else "verified", sink.is_folder)
-        proves = self.config.verify != "off" and _is_provable(job.cid) and job.sink.can_start_anew
+        proves = self.config.verify != "off" and _is_provable(job.cid) and job.sink.can_restart
         if proves and (job.address.path or job.blocks_first):
             # Bytes below a path say nothing about the root's CID; only blocks do.
             proof = await self._prove(gateway, job, retry=retry)
@@ -252,7 +252,7 @@ class GatewayReader:
             return ReadResult(head, "verified")
         if finding == "mismatch":
             raise _mismatch(job)
-        if proves and job.sink.can_start_anew:
+        if proves and job.sink.can_restart:
             proof = await self._prove(gateway, job, head, retry=retry)
             if proof.result is not None:
                 return proof.result
@@ -324,7 +324,7 @@ def _no_gateway() -> PinuiError:
 
 
 def _mismatch(job: _Job) -> IntegrityError:
-    kept = "Nothing of it was kept" if job.sink.can_start_anew else "What has left already is not it"
+    kept = "Nothing of it was kept" if job.sink.can_restart else "What has left already is not it"
     return IntegrityError(
         f"What the gateway sent is not what {job.address} names",
         hint=f"{kept}. The gateway changed it; or it is a folder, or was cut into blocks in an unusual way, and this "

@@ -33,6 +33,7 @@ class MemorySink:
     """Collects a body. Beyond the limit it is an error, or with `cut` the end of the reading."""
 
     keeps = True
+    can_restart = True
 
     def __init__(
         self, limit: int, *, what: str = "The answer", hint: str | None = None, cut: bool = False,
@@ -57,10 +58,6 @@ class MemorySink:
 
     def resume_from(self) -> None:
         return None
-
-    @property
-    def can_start_anew(self) -> bool:
-        return True
 
     def restart(self) -> None:
         self._data.clear()
@@ -91,6 +88,7 @@ class PipeSink:
 
     HELD_BACK = 256 * 1024
     keeps = True
+    full = False
 
     def __init__(self, hand_on: Callable[[bytes], Awaitable[None]]) -> None:
         self._hand_on = hand_on
@@ -103,16 +101,12 @@ class PipeSink:
         """What the gateway said of the content."""
 
     @property
-    def full(self) -> bool:
-        return False
-
-    @property
-    def can_start_anew(self) -> bool:
+    def can_restart(self) -> bool:
         """Whether nothing has left yet."""
         return self._written == 0
 
     def restart(self) -> None:
-        if self.can_start_anew:
+        if self.can_restart:
             self._held.clear()
             self._holding = self._done = 0
 
@@ -150,6 +144,8 @@ class FileSink:
     """Writes beside the destination under a temporary name; `commit` syncs and renames, `discard` leaves nothing."""
 
     keeps = True
+    full = False
+    can_restart = True
 
     def __init__(
         self, to: Path, fallback_name: str, on_progress: OnProgress | None = None, *, overwrite: bool = True
@@ -168,14 +164,6 @@ class FileSink:
         self._etag: str | None = None
         self._lock = threading.Lock()
         self._abandoned = False
-
-    @property
-    def full(self) -> bool:
-        return False
-
-    @property
-    def can_start_anew(self) -> bool:
-        return True
 
     def restart(self) -> None:
         self._etag = None
@@ -294,19 +282,13 @@ class CountingSink:
     """Counts bytes and keeps none of them: for content that is only checked."""
 
     keeps = False
+    full = False
+    can_restart = True
 
     def __init__(self, on_progress: OnProgress | None = None) -> None:
         self._on_progress = on_progress
         self._done = 0
         self._total: int | None = None
-
-    @property
-    def full(self) -> bool:
-        return False
-
-    @property
-    def can_start_anew(self) -> bool:
-        return True
 
     def restart(self) -> None:
         self._done = 0
