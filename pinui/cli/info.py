@@ -11,6 +11,7 @@ from pinui.cli.running import run
 from pinui.figures import iso_time
 from pinui.version import __version__
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.sentences import api_sentence
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,22 +24,27 @@ __all__ = ["info", "test"]
 
 def test(options: Namespace, console: Console) -> int:
     """Ask the service whether it accepts the token."""
-    name, result = run(options, console, _test)
+    name, result, api = run(options, console, _test)
     if console.as_json:
         report: dict[str, Any] = {"profile": name, "ok": result.ok, "milliseconds": round(result.milliseconds, 1)}
         if result.error is not None:
             report["error"] = str(result.error)
+        if api is not None:
+            report["api"] = api
         console.out_json(report)
     elif result.ok:
         console.out(f"{name}: ok ({result.milliseconds:.0f} ms)")
+        if api is not None:
+            console.say(api)
     if result.error is None:
         return 0
     console.report(result.error)
     return 1
 
 
-async def _test(workspace: Workspace) -> tuple[str, TestResult]:
-    return workspace.profile.name, await workspace.test()
+async def _test(workspace: Workspace) -> tuple[str, TestResult, str | None]:
+    """The profile's name, how the test went, and which API of the service its token knows."""
+    return workspace.profile.name, await workspace.test(), api_sentence(workspace.profile)
 
 
 def info(options: Namespace, console: Console) -> int:

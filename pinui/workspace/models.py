@@ -38,6 +38,8 @@ class Profile:
     """Whether the gateway has a key of its own, kept in the keyring beside the token."""
     token_for: str | None = None
     """The origin that the stored token was entered for. It is sent to no other."""
+    known_dialect: Literal["pin", "pinata", "pinata-v3"] | None = None
+    """The API of the hosted service that the token was seen to know."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the embedded node has to tell a person: that it waits for another process, or that it repaired its index."""
+"""Notices for a person: the node waits for another process or repaired its index, an upload began again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["on_notice"]
+__all__ = ["give_notice", "on_notice"]
+
+log = logging.getLogger("pinui.notices")
+log.addHandler(logging.NullHandler())
+
+
+def give_notice(sentence: str) -> None:
+    """Tell a sentence to the listeners of `on_notice`."""
+    log.warning("%s", sentence)
 
 
 def on_notice(tell: Callable[[str], None]) -> Callable[[], None]:
-    """Have each warning of the node told, in the event loop that runs now; the result ends that."""
-    log, handler = logging.getLogger("pinui.node"), _Notices(tell)
-    log.addHandler(handler)
-    return lambda: log.removeHandler(handler)
+    """Have each notice told, in the event loop that runs now, the node's warnings too; the result ends that."""
+    logs, handler = (logging.getLogger("pinui.node"), log), _Notices(tell)
+    for one in logs:
+        one.addHandler(handler)
+
+    def stop() -> None:
+        for one in logs:
+            one.removeHandler(handler)
+
+    return stop
 
 
 class _Notices(logging.Handler):

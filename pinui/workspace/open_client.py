@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.disk import private_folder
 from pinui.workspace.credentials import expiry, for_service
 from pinui.workspace.errors import NoToken, WorkspaceError
+from pinui.workspace.notices import give_notice
 from pinui.workspace.profiles import ENVIRONMENT
 from pinui.workspace.sentences import finished
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from pinui.node import Node
     from pinui.sdk.client import Client
+    from pinui.sdk.models import Dialect
     from pinui.sdk.secret import Secret
     from pinui.workspace.credentials import Credentials
     from pinui.workspace.models import Profile
@@ -56,6 +58,7 @@ class OpenClient:
         secret: Secret | None = None,
         retries: int | None = None,
         on_wait: Callable[[float], None] | None = None,
+        on_dialect: Callable[[Dialect], None] | None = None,
     ) -> OpenClient:
         """Open the client of a profile; a `secret` replaces the stored token."""
         from pinui.sdk.client import Client
@@ -64,7 +67,7 @@ class OpenClient:
         expires_at: datetime | None = None
         kept_in = "nowhere"
         async with AsyncExitStack() as stack:
-            settings: dict[str, Any] = {"on_wait": on_wait, "gateways": profile.gateways}
+            settings: dict[str, Any] = {"on_wait": on_wait, "on_notice": give_notice, "gateways": profile.gateways}
             settings |= {} if retries is None else {"retries": retries}
             if profile.preset == "local":
                 node = await stack.enter_async_context(_node(paths))
@@ -77,7 +80,8 @@ class OpenClient:
                 expires_at = expiry(token)
                 settings["provider_token"] = token
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
-                settings["dialect"] = profile.dialect
+                settings |= {"dialect": profile.dialect, "known_dialect": profile.known_dialect}
+                settings["on_dialect"] = on_dialect
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:

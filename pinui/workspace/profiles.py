@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BUILT_IN", "ENVIRONMENT", "Profiles", "check_name", "check_url"]
 
 LOCAL = Profile("local", "local")
-PINATA = Profile("pinata", "pinata", "https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs", dialect="pinata")
+PINATA = Profile("pinata", "pinata", "https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
 BUILT_IN = {profile.name: profile for profile in (LOCAL, PINATA)}
 ENVIRONMENT = "environment"
 """The name of the profile that `PINUI_API_URL` makes when none is chosen: its pins are not those of `local`."""
@@ -122,6 +122,7 @@ class Profiles:
                 "gateways": list(profile.gateways) or None,
                 "gateway_key": profile.gateway_key or None,
                 "token_for": profile.token_for,
+                "known_dialect": profile.known_dialect,
             }
             for key, value in fields.items():
                 if value is None:
@@ -136,6 +137,14 @@ class Profiles:
 
         def change(document: Any) -> None:
             _table_of(document, name)["token_for"] = origin_text(url)
+
+        self._change(change)
+
+    def remember_dialect(self, name: str, dialect: str) -> None:
+        """Remember which API of the service the token of a profile knows."""
+
+        def change(document: Any) -> None:
+            _table_of(document, name)["known_dialect"] = dialect
 
         self._change(change)
 
@@ -215,9 +224,10 @@ class Profiles:
         preset = known.get("preset", "custom" if name not in BUILT_IN else base.preset)
         if preset not in ("local", "pinata", "custom"):
             raise wrong("preset", "should be one of local, pinata, custom")
-        dialect = known.get("dialect", base.dialect)
-        if dialect not in (None, "pin", "pinata", "pinata-v3"):
-            raise wrong("dialect", "should be one of pin, pinata, pinata-v3")
+        dialect, known_dialect = known.get("dialect", base.dialect), known.get("known_dialect")
+        for key, value in (("dialect", dialect), ("known_dialect", known_dialect)):
+            if value not in (None, "pin", "pinata", "pinata-v3"):
+                raise wrong(key, "should be one of pin, pinata, pinata-v3")
         urls: dict[str, str | None] = {"api_url": base.api_url, "gateway_url": base.gateway_url}
         for key in urls:
             if key in known:
@@ -239,7 +249,17 @@ class Profiles:
         if token_for is not None and not isinstance(token_for, str):
             raise wrong("token_for", "should be an address in quotes")
         gateways = tuple(cast("list[str]", further))
-        return Profile(name, preset, urls["api_url"], urls["gateway_url"], dialect, gateways, gateway_key, token_for)
+        return Profile(
+            name=name,
+            preset=preset,
+            api_url=urls["api_url"],
+            gateway_url=urls["gateway_url"],
+            dialect=dialect,
+            gateways=gateways,
+            gateway_key=gateway_key,
+            token_for=token_for,
+            known_dialect=known_dialect,
+        )
 
     def _wrong(self, key: str, reason: str, *, table: str | None) -> ConfigError:
         where = line_of(self._text(), key, table)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["finished", "sentence_for"]
+from typing import TYPE_CHECKING
+
+from pinui.sdk.urls import is_pinata
+
+if TYPE_CHECKING:
+    from pinui.workspace.models import Profile
+
+__all__ = ["api_sentence", "finished", "sentence_for"]
 
 
 def sentence_for(error: BaseException) -> tuple[str, str | None]:
@@ -14,6 +21,19 @@ def sentence_for(error: BaseException) -> tuple[str, str | None]:
         return finished(f"{name}{error.strerror}"), hint
     words = " ".join(str(error).split())
     return finished(words or f"Something went wrong ({type(error).__name__})"), hint
+
+
+def api_sentence(profile: Profile) -> str | None:
+    """Which of the hosted service's two APIs the token of a profile knows; None for other services."""
+    if not is_pinata(profile.api_url or ""):
+        return None
+    match profile.dialect or profile.known_dialect:
+        case "pinata-v3":
+            return "The token works with the service's newer API (v3)."
+        case None:
+            return "The service has two APIs; the first operation shows which one the token knows."
+        case _:
+            return "The token works with the service's older API."
 
 
 def finished(words: str) -> str:

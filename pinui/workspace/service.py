@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.sdk.urls import origin_text
 from pinui.workspace.errors import WorkspaceError
@@ -14,9 +14,10 @@ from pinui.workspace.profiles import ENVIRONMENT
 from pinui.workspace.sentences import sentence_for
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Coroutine, Generator
 
     from pinui.sdk.client import Client
+    from pinui.sdk.models import Dialect
     from pinui.workspace.credentials import Credentials
     from pinui.workspace.models import Profile, State
     from pinui.workspace.paths import Paths
@@ -54,7 +55,7 @@ class Service:
         self._changing = asyncio.Lock()
         self._users = 0
         self._was_left = False
-        self._closing: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     async def open(self) -> OpenClient:
         """The open client; the first call opens it."""
@@ -105,10 +106,7 @@ class Service:
         finally:
             self._users -= 1
             if self._was_left and not self._users:
-                # In a task of its own: the caller may be cancelled, and need not wait for the closing.
-                task = asyncio.get_running_loop().create_task(self._close_unused())
-                self._closing.add(task)
-                task.add_done_callback(self._closing.discard)
+                self._in_background(self._close_unused())  # the caller may be cancelled
 
     async def leave(self) -> None:
         """Another service is in use now: close the client once no operation holds it."""
@@ -117,8 +115,8 @@ class Service:
 
     async def aclose(self) -> None:
         """Close the client, held or not."""
-        if self._closing:
-            await asyncio.wait(list(self._closing))
+        if self._background:
+            await asyncio.wait(list(self._background))
         await self._close()
 
     async def _open(self) -> OpenClient:
@@ -129,6 +127,7 @@ class Service:
                     self._paths,
                     self._credentials,
                     on_wait=lambda seconds: self._on_wait(self, seconds),
+                    on_dialect=self._learn_dialect,
                 )
             return self.opened
 
@@ -138,6 +137,22 @@ class Service:
         self.profile = replace(self.profile, token_for=origin_text(api_url))
         with suppress(WorkspaceError):  # settings that can't be written: the next run tries again
             await asyncio.to_thread(self._profiles.bind_token, name, api_url)
+
+    def _learn_dialect(self, dialect: Dialect) -> None:
+        """The token turned out to know this API: the next run begins with it."""
+        self.profile = replace(self.profile, known_dialect=dialect)
+        if self.profile.name != ENVIRONMENT:
+            self._in_background(self._remember_dialect(dialect))
+
+    async def _remember_dialect(self, dialect: Dialect) -> None:
+        with suppress(WorkspaceError):  # settings that can't be written: the next run finds out again
+            await asyncio.to_thread(self._profiles.remember_dialect, self.profile.name, dialect)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work that the caller need not wait for; closing does."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     async def _close_unused(self) -> None:
         if not self._users:

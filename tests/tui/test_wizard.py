@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.pilot import Pilot
 
 from pinui.node import Node
@@ -262,3 +263,18 @@ def test_a_service_that_answers_with_pages_leaves_room_for_what_to_do() -> None:
     assert len(words) < 500
     assert words.startswith("✗ trouble trouble")
     assert "Try again later." in words
+
+
+async def test_the_wizard_and_connection_tell_which_api_a_key_knows(
+    service: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pinui.workspace.sentences.is_pinata", lambda url: "127.0.0.1" in url)
+    async with workbench() as (app, pilot):
+        await to_the_token(pilot, service.api_url)
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "✓ The service accepts the token", "the first operation shows which one")
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: app.workspace.profile.name == "studio")
+        await shows(pilot, "The service has two APIs")

@@ -35,6 +35,7 @@ from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.workspace import Profile, Query, TestResult
 from pinui.workspace.profiles import ENVIRONMENT
+from pinui.workspace.sentences import api_sentence
 
 __all__ = ["ConnectionScreen"]
 
@@ -169,6 +170,8 @@ class ConnectionScreen(PlaceScreen):
             facts.append(("Token", token_words(credential, self.app.clock())))
         else:
             facts.append(("Token", ORIGINS["node"]))
+        if known := api_sentence(self.workspace.profile if used else profile):
+            facts.append(("Which API", known))
         if tests := self._tests(profile):
             when = self.app.tested_at.get(profile.name, 0)
             facts.append(("Last test", f"{ago(int(when * 1000), self.app.clock())} · {tests[-1].milliseconds:.0f} ms"))

@@ -32,6 +32,7 @@ from pinui.tui.places.connection.wizard_words import (
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
+from pinui.workspace.sentences import api_sentence
 from pinui.workspace.text import clean, clean_line
 
 if TYPE_CHECKING:
@@ -318,14 +319,15 @@ class Wizard(Dialog[str], inherit_bindings=False):
     async def _test(self) -> None:
         from pinui.workspace import TestResult
 
+        api: str | None = None
         try:
             draft = await self.draft()
         except Exception as error:  # noqa: BLE001  settings that can't be read are told like a test that failed
             result = TestResult(False, 0.0, error)
         else:
-            result = await self.app.workspace.test(draft, self.secret())
+            result, api = await self.app.workspace.test(draft, self.secret()), api_sentence(draft)
         self.tested = result
-        self.query_one("#testing", Static).update(answer_words(result))
+        self.query_one("#testing", Static).update(answer_words(result, api))
         self.query_one("#wizard").border_subtitle = f"esc back · enter {self._enter}"
         self.refresh_bindings()
 

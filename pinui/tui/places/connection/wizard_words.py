@@ -86,12 +86,13 @@ def address_trouble(url: str, what: str) -> str:
     return ""
 
 
-def answer_words(result: TestResult) -> Content:
-    """How the test went, and what enter does next."""
+def answer_words(result: TestResult, api: str | None = None) -> Content:
+    """How the test went, which API the token knows, and what enter does next."""
     if result.ok:
         return Content.assemble(
             ("✓ The service accepts the token", "bold $success"),
             f"  {result.milliseconds:.0f} ms\n\n",
+            f"{api}\n\n" if api else "",
             ("enter saves the profile and the token.", "$muted"),
         )
     error = result.error or ValueError("There was no answer.")
