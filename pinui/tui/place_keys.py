@@ -10,6 +10,13 @@ PLACE_KEYS: dict[str, Group] = {
     "pins": Group(
         "Pins",
         (
+            here(
+                "pins.again",
+                "u",
+                "screen.store_again",
+                "store again",
+                "Store a revoked pin again, from the history, its file or a gateway",
+            ),
             Command(
                 "pins.filter", "slash", "screen.filter", "filter", "Show only what contains these words; esc clears it"
             ),
@@ -24,13 +31,6 @@ PLACE_KEYS: dict[str, Group] = {
                 "screen.revoke",
                 "revoke",
                 "Ask the provider to stop keeping the marked pins, or this one; asks first",
-            ),
-            here(
-                "pins.again",
-                "u",
-                "screen.store_again",
-                "store again",
-                "Store a revoked pin again, from the history, its file or a gateway",
             ),
             Command("pins.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
             Command("pins.sort", "s", "screen.sort", "sort", "Order by age, name or size"),

@@ -583,7 +583,7 @@ async def test_a_revoked_document_is_stored_again_with_a_key() -> None:
         await app.workspace.revoke(entry.cid)
         await until(pilot, lambda: "u stores it again" in text_of(app))
         await pilot.press("u")
-        await told(pilot, "Stored again: menu.")
+        await told(pilot, "Stored again: menu")
         (row,) = await app.workspace.history.entries([entry.id])
         assert row.revoked_at is None
 

@@ -16,6 +16,11 @@ async def test_an_empty_list_says_all_of_what_to_do() -> None:
         await shows(pilot, "4 writes a message.", "Everything you store is listed here.")
 
 
+async def test_the_welcome_is_whole() -> None:
+    async with workbench(size=SMALLEST, welcome=True) as (_app, pilot):
+        await shows(pilot, "Welcome to pinui.", "s       set up a pinning service (needs a token)", "╰─")
+
+
 async def test_the_head_of_a_message_takes_two_lines() -> None:
     async with workbench(size=SMALLEST) as (app, pilot):
         await app.workspace.send("the keeper of the lighthouse on the outer island", "Is the lamp lit?")

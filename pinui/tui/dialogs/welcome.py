@@ -20,14 +20,12 @@ from pinui.workspace.text import clean_line
 __all__ = ["WelcomeScreen"]
 
 TEXT = (
-    "[bold $strong]Welcome to pinui.[/]\n\n"
-    "Store JSON, upload files and leave messages on IPFS. Each gets a CID: an address made from its contents, which "
-    "anybody can use to read it and to check that nothing was changed.\n\n"
-    "[$warning]On a pinning service, what you store is public.[/] Everybody with the CID can read it, and copies may "
-    "outlive your pin. On the local node only this machine can read it. Nothing is encrypted for you.\n\n"
+    "Store JSON, files and messages on IPFS. Each gets a CID: an address made from its contents, so that nobody can "
+    "change it unnoticed.\n\n"
+    "[$warning]On a pinning service, what you store is public.[/] Copies may outlive your pin. On the local node only "
+    "this machine can read it. Nothing is encrypted for you.\n\n"
     "[bold $primary]enter[/]   $begin\n"
-    "[bold $primary]s[/]       set up a pinning service [$muted](you need its API token)[/]\n\n"
-    "[$muted]1 to 5 go to the five places, ? explains where you are, q leaves.[/]"
+    "[bold $primary]s[/]       set up a pinning service [$muted](needs a token)[/]"
 )
 
 
@@ -47,7 +45,7 @@ class WelcomeScreen(Screen[None]):
         if profile.preset != "local":
             begin = f"begin with {profile.name}, at {urlsplit(profile.api_url or '').netloc}"
         box = Static(Content.from_markup(TEXT, begin=Content(clean_line(begin))), id="welcome")
-        box.border_title = "pinui"
+        box.border_title = "Welcome to pinui."
         yield box
         yield KeyBar()
         yield TooSmall()

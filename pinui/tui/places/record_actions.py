@@ -10,7 +10,6 @@ from urllib.parse import unquote
 from pinui.figures import plural, short_cid
 from pinui.tui.browser import open_page
 from pinui.tui.dialogs.prompt import Choice, Menu
-from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
 from pinui.tui.places.place import PlaceScreen
@@ -36,7 +35,7 @@ async def copy_menu(screen: PlaceScreen, address: str, name: str, entry: Entry |
         Choice("n", "name", name),
     ]
     if entry is not None and entry.kind == "message":
-        choices.append(Choice("t", "text", fit(entry.excerpt or "", 60)))
+        choices.append(Choice("t", "text", entry.excerpt or ""))
     if entry is not None and entry.kind != "file":
         choices.append(Choice("j", "JSON", "the whole document"))
     chosen = await screen.ask(Menu("Copy", choices, "the original, uncut"))

@@ -181,7 +181,7 @@ class PinActions(PlaceScreen):
     async def _store_again(self, entry: Entry) -> None:
         with self.app.under_way("storing it again …"):
             again = await self.workspace.store_again(entry)
-        self.app.tell(f"Stored again: {title_of(again)}.")
+        self.app.tell(f"Stored again: {title_of(again)}")
         self.reload()
 
     def action_forget(self) -> None:
