@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
 from pinui.tui.places.messages.screen import MessagesScreen
-from pinui.tui.places.pins import pin_actions
+from pinui.tui.places.pins import detail
 from pinui.tui.preview import Shown, show_words
 from pinui.tui.widgets.fields import Field
 from pinui.workspace import Query
@@ -265,7 +265,7 @@ async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: 
         threads.append(threading.current_thread())
         return show_words(*arguments)
 
-    monkeypatch.setattr(pin_actions, "show_words", watched)
+    monkeypatch.setattr(detail, "show_words", watched)
     async with workbench() as (app, pilot):
         await app.workspace.send("alice", text)
         await pilot.press("4")

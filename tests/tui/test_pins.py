@@ -188,6 +188,7 @@ async def test_the_question_shows_its_buttons_however_many_are_marked(size: tupl
         for number in (0, *range(10)):
             await app.workspace.store({"document": number})
         await shows(pilot, "10 pins")
+        await settled(pilot)
         await pilot.press("a", "x")
         await shows(pilot, "Revoke 10 pins", "more", "Cancel", "Revoke 10 (R)")
         await pilot.press("escape", "a", "G", "x")

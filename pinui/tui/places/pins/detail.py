@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from pinui import FolderItem
+from pinui import FolderItem, Peek
 from pinui.figures import ago, when
 from pinui.tui.commands import bindings
 from pinui.tui.display import first_lines, fit, short_path, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
-from pinui.tui.preview import Shown, folder_lines
+from pinui.tui.errors import sentence
+from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_json, show_words
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Entry
+from pinui.workspace.text import natural_key
 
-__all__ = ["Detail", "Looks"]
+__all__ = ["Detail"]
 
 LABEL = 9
 FACTS = 14
@@ -83,11 +87,58 @@ class Detail(LineView):
         in_sight = self.entry is not None and self.display and self.content_width >= LABEL
         return in_sight and self.folder is None and self.asked != (self.address, self.room)
 
-    def show_content(self, shown: Shown | None, folder: tuple[FolderItem, ...] | None, trouble: str) -> None:
-        """What the pin looks like, or why that can't be told."""
-        again = self.shown is not None
-        self.shown, self.folder, self.trouble = shown, folder, trouble
-        self.rebuild(keep=again)
+    async def load_preview(self) -> None:
+        """Show the content of this pin: it is fetched once, and written again for another size."""
+        entry, address = self.entry, self.address
+        if entry is None or not self.wants_preview:
+            return
+        asked = self.asked = address, self.room
+        looks, shown, folder, trouble = self.looks, None, None, ""
+        try:
+            self.link = await self.app.workspace.link(entry.cid)
+            if looks is None:
+                looks, folder = await self._fetch_content(entry, address)
+            if looks is not None:
+                shown = await asyncio.to_thread(looks, *self.room)
+        except asyncio.CancelledError:
+            if self.asked == asked:
+                self.asked = None  # nothing came of it: it may be asked again
+            raise
+        except Exception as error:  # noqa: BLE001  a preview that fails says why, in its place
+            trouble = sentence(error)
+        if self.entry is not None and self.entry.id == entry.id and self.address == address:
+            again = self.shown is not None
+            self.looks, self.shown, self.folder, self.trouble = looks, shown, folder, trouble
+            self.rebuild(keep=again)
+            self.refresh_bindings()
+
+    async def _fetch_content(self, entry: Entry, address: str) -> tuple[Looks | None, tuple[FolderItem, ...] | None]:
+        """The content of a pin, from the history if it is kept there: something to look at, or a folder's entries."""
+        record = await self.app.workspace.history.record(entry.id) if entry.kind != "file" else None
+        if record is not None and record.data is not None:
+            document: Any = record.data
+            if entry.kind == "message" and isinstance(document, dict):
+                words = str(cast("dict[str, Any]", document).get("payload", ""))
+                return partial(show_words, words), None
+            return partial(show_json, document), None
+        preview = Peek(b"", total=0) if entry.size == 0 else await peek(self.app.workspace, address)
+        if preview.entries is not None:
+            return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
+        return partial(show_bytes, preview, colours=not self.app.no_color), None
+
+    def walk_into(self) -> None:
+        """Go into the chosen entry of a folder."""
+        if self.folder:
+            self.trail.append(self.folder[self.chosen].name)
+            self.forget_content()
+            self.rebuild()
+
+    def walk_up(self) -> None:
+        """Return to the folder above."""
+        if self.trail:
+            self.trail.pop()
+            self.forget_content()
+            self.rebuild()
 
     @property
     def address(self) -> str:

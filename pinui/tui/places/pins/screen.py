@@ -14,9 +14,10 @@ from textual.widgets import Input, Static
 
 from pinui.figures import count, plural, size
 from pinui.tui.commands import bindings
+from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.tui.places.pins.detail import Detail
-from pinui.tui.places.pins.pin_actions import PinActions
+from pinui.tui.places.pins.pin_actions import annotate, forget, read_in_pager, rename, store_again
 from pinui.tui.places.pins.pin_list import PinList
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
@@ -39,7 +40,7 @@ class FilterLine(Field):
     BINDINGS = bindings("filter")
 
 
-class PinsScreen(PinActions, PlaceScreen):
+class PinsScreen(PlaceScreen):
     """The list at the left, the pin under the cursor at the right."""
 
     PLACE = "pins"
@@ -159,7 +160,10 @@ class PinsScreen(PinActions, PlaceScreen):
         if self._resting is not None:
             self._resting.stop()
         if self.detail.wants_preview:
-            self._resting = self.set_timer(REST, self.load_preview)
+            self._resting = self.set_timer(REST, self._load_preview)
+
+    def _load_preview(self) -> None:
+        self.work_on(self.detail.load_preview, "preview")
 
     @on(ItemList.Chosen)
     def _chosen(self) -> None:
@@ -258,3 +262,93 @@ class PinsScreen(PinActions, PlaceScreen):
         await self._reload()
         if entry.id in self.pins.ids:
             self.pins.cursor = self.pins.ids.index(entry.id)
+
+    # -- with the marked pins, or the one under the cursor ------------------------------------------------------
+
+    async def _chosen_entries(self) -> list[Entry]:
+        if self.pins.marked:
+            return await self.workspace.history.entries(self.pins.marked_in_order)
+        return [self.pins.current] if self.pins.current else []
+
+    def action_revoke(self) -> None:
+        """Ask, then revoke the pins."""
+        self.ask_on(self._revoke, "revoke", exclusive=False)
+
+    async def _revoke(self) -> None:
+        from pinui.tui.places.record_actions import revoke
+
+        entries = await self._chosen_entries()
+        if not entries:
+            return
+        failed = await revoke(self, entries)
+        now = {entry.id for entry in await self.workspace.history.entries([e.id for e in entries]) if entry.revoked_at}
+        self.pins.marked -= now
+        self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}
+        self.reload()
+
+    def action_forget(self) -> None:
+        """Ask, then remove the rows from the history."""
+
+        async def forget_chosen() -> None:
+            await forget(self, await self._chosen_entries())
+
+        self.ask_on(forget_chosen, "forget", exclusive=False)
+
+    def action_store_again(self) -> None:
+        """Undo a revoke; a `u` in the middle of stray text publishes nothing."""
+        if (entry := self.pins.current) is not None and entry.revoked_at is not None:
+            self.app.if_by_itself(
+                lambda: self.work_on(lambda: store_again(self, entry), "again"),
+                lambda: self.app.tell_not_alone("u", "stores nothing"),
+            )
+
+    def action_rename(self) -> None:
+        """Ask for a name of the user's own."""
+        if (entry := self.pins.current) is not None:
+            self.ask_on(lambda: rename(self, entry), "rename")
+
+    def action_annotate(self) -> None:
+        """Ask for a note."""
+        if (entry := self.pins.current) is not None:
+            self.ask_on(lambda: annotate(self, entry), "rename")
+
+    # -- with the pin in the detail, or the entry of a folder that is open there --------------------------------
+
+    def action_copy(self) -> None:
+        """Open the copy menu."""
+        from pinui.tui.places.record_actions import copy_menu
+
+        entry = self.pins.current
+        if entry is not None:
+            name = entry.name or title_of(entry)
+            self.ask_on(lambda: copy_menu(self, self.detail.address or entry.cid, name, entry), "copy")
+
+    def action_browse(self) -> None:
+        """Open it in the browser."""
+        from pinui.tui.places.record_actions import browse
+
+        if self.pins.current is not None:
+            self.work_on(lambda: browse(self, self.detail.address), "browse")
+
+    async def action_download(self) -> None:
+        """Hand the CID to Files."""
+        if self.pins.current is not None:
+            await self.app.run_action(f"app.download({self.detail.address!r})")
+
+    def action_walk_into(self) -> None:
+        """Go into the chosen entry of a folder."""
+        self.detail.walk_into()
+        self._load_preview()
+
+    def action_walk_up(self) -> None:
+        """Return to the folder above."""
+        self.detail.walk_up()
+        self._load_preview()
+
+    def action_pager(self) -> None:
+        """All of it in $PAGER, which must not get the rest of a stray text: some of its keys run commands."""
+        address = self.detail.address
+        self.app.if_by_itself(
+            lambda: self.work_on(lambda: read_in_pager(self, address), "pager"),
+            lambda: self.app.tell_not_alone("p", "opens nothing"),
+        )
