@@ -17,7 +17,8 @@ from textual.widgets import TextArea
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import pretty
 from pinui.tui.local_files import LARGEST_TEXT
-from pinui.tui.places.json import document_actions, json_tree
+from pinui.tui.places.json import json_tree
+from pinui.tui.places.json import screen as json_screen
 from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.places.pins.pin_list import PinList
@@ -325,7 +326,7 @@ async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(mon
 
     walk = json_tree._walk
     monkeypatch.setattr(json_tree, "_walk", walked)
-    monkeypatch.setattr(document_actions, "pretty", worded)
+    monkeypatch.setattr(json_screen, "pretty", worded)
     async with workbench() as (app, pilot):
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
         cid = (await app.workspace.store(document)).cid

@@ -59,8 +59,8 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return None
 
     def item_line(self, index: int, line: int, width: int) -> Line:
-        """Line `line` of item `index`."""
-        raise NotImplementedError
+        """Line `line` of item `index`; blank unless a subclass writes it."""
+        return ()
 
     def nothing(self, width: int) -> list[Line]:
         """What stands there when there are no items."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from textual import events, on
@@ -17,21 +18,22 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from pinui.disk import write_private
+from pinui.disk import replacing, write_private
 from pinui.figures import count, short_cid
 from pinui.tui.commands import bindings
-from pinui.tui.dialogs.confirm import replace_text_question
-from pinui.tui.dialogs.prompt import CheckedPrompt
+from pinui.tui.dialogs.confirm import overwrite_question, replace_text_question
+from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
-from pinui.tui.json_text import beginning, in_short_lines, safe_for_editor
-from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, text_of_file
+from pinui.tui.json_text import beginning, in_short_lines, pretty, safe_for_editor
+from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file
 from pinui.tui.other_programs import run_outside
-from pinui.tui.places.json.document_actions import DocumentActions
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.preview import show_json
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import WorkspaceError
 from pinui.workspace.drafts import Drafts
@@ -67,7 +69,7 @@ class DocumentText(LineView):
     BINDINGS = bindings("document")
 
 
-class JsonScreen(DocumentActions):
+class JsonScreen(PlaceScreen):
     """Store and Retrieve."""
 
     PLACE = "json"
@@ -76,6 +78,8 @@ class JsonScreen(DocumentActions):
 
     def __init__(self) -> None:
         super().__init__()
+        self.retrieved: Any = None
+        self.address = ""
         self.valid: object = None
         self.is_valid = False
         self.stored = ""
@@ -279,6 +283,8 @@ class JsonScreen(DocumentActions):
         self.query_one(JsonTree).show_notes(lines)
         self.query_one("#document-text", LineView).show_lines(lines)
 
+    # -- the document -------------------------------------------------------------------------------------------
+
     def action_toggle_text(self) -> None:
         """Tree or text."""
         self.toggle_class("-text")
@@ -286,25 +292,54 @@ class JsonScreen(DocumentActions):
         self._title_document()
         focus_now(self.query_one("#document-text" if self.has_class("-text") else "#document"))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Without a document there is nothing to fold, copy or save."""
-        if action in ("fold", "fold_all"):
-            return bool(self.address) and not self.has_class("-text")
-        if action == "copy_stored":
-            return bool(self.stored)
-        if action in ("toggle_text", "copy", "save", "edit_as_new"):
-            return True if self.address else None
-        return super().check_action(action, parameters)
+    @on(ItemList.Chosen, "#document")
+    def action_fold(self) -> None:
+        """Fold or unfold."""
+        self.ask_on(self.query_one(JsonTree).toggle, "fold")
 
-    def current_pane(self) -> str:
-        """The text is the document in another shape."""
-        if self.focused is not None and self.focused.id == "document-text":
-            return "#document"
-        return super().current_pane()
+    def action_fold_all(self) -> None:
+        """Everything at once."""
+        self.ask_on(self._fold_all, "fold")
 
-    def show_pane(self, pane: str) -> None:
-        """The document in the shape that is shown."""
-        super().show_pane("#document-text" if pane == "#document" and self.has_class("-text") else pane)
+    async def _fold_all(self) -> None:
+        if not await self.query_one(JsonTree).toggle_all():
+            self.app.tell("That is too much to unfold at once: long parts stay folded, enter opens one.")
+
+    def action_copy(self) -> None:
+        """A value, a path, the document or the CID."""
+        self.ask_on(self._copy, "copy")
+
+    async def _copy(self) -> None:
+        row = self.query_one(JsonTree).current
+        if row is None:
+            return
+        value, document = row.value, self.retrieved
+        choices = [
+            Choice("y", "value", value[:200] if isinstance(value, str) else beginning(value, 200)),
+            Choice("p", "path", row.path),
+            Choice("j", "document", "all of it, as JSON"),
+            Choice("c", "CID", self.address),
+        ]
+        chosen = await self.ask(Menu("Copy", choices, "the original, uncut"))
+        if chosen:
+            what = {"y": value, "p": row.path, "j": document, "c": self.address}[chosen]
+            name = {"y": "Value", "p": "Path", "j": "Document", "c": "CID"}[chosen]
+            is_text = isinstance(what, str) and chosen != "j"
+            self.app.copy(what if is_text else await asyncio.to_thread(pretty, what), name)
+
+    def action_save(self) -> None:
+        """Write the document to a file."""
+        self.ask_on(self._save, "save")
+
+    async def _save(self) -> None:
+        path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"), more=True)
+        if path is None:
+            return
+        if await asyncio.to_thread(path.exists) and not await self.ask(overwrite_question(path)):
+            return
+        document = self.retrieved
+        await asyncio.to_thread(_write, path, document)
+        self.app.tell(f"Saved as {path}.")
 
     def action_edit_as_new(self) -> None:
         """The document goes into the editor."""
@@ -316,3 +351,30 @@ class JsonScreen(DocumentActions):
             raise WorkspaceError(TOO_LARGE)
         if await self._may_replace():
             await self._edit(text, kept=True)
+
+    # -- panes and keys -----------------------------------------------------------------------------------------
+
+    def current_pane(self) -> str:
+        """The text is the document in another shape."""
+        if self.focused is not None and self.focused.id == "document-text":
+            return "#document"
+        return super().current_pane()
+
+    def show_pane(self, pane: str) -> None:
+        """The document in the shape that is shown."""
+        super().show_pane("#document-text" if pane == "#document" and self.has_class("-text") else pane)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a document there is nothing to fold, copy or save."""
+        if action in ("fold", "fold_all"):
+            return bool(self.address) and not self.has_class("-text")
+        if action == "copy_stored":
+            return bool(self.stored)
+        if action in ("toggle_text", "copy", "save", "edit_as_new"):
+            return True if self.address else None
+        return super().check_action(action, parameters)
+
+
+def _write(path: Path, document: Any) -> None:
+    with replacing(path) as file:
+        file.write(f"{pretty(document)}\n".encode())
