@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 from pinui.node import Node
 from pinui.sdk.errors import ProviderError
 from pinui.tui.app import Pinui
+from pinui.tui.places.connection.advice import answer_words
 from pinui.tui.places.connection.wizard import Wizard
-from pinui.tui.places.connection.wizard_words import answer_words
 from pinui.workspace import TestResult
 from tests.tui.pilots import paste, shows, text_of, until, workbench
 from tests.tui.services import TOKEN, to_the_token

@@ -17,8 +17,8 @@ from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError
 from pinui.sdk.secret import Secret
 from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
-from pinui.tui.places.connection.connection_words import token_words
-from pinui.tui.places.connection.wizard_words import advice, own_words, token_verdict
+from pinui.tui.places.connection.advice import advice, own_words, token_verdict
+from pinui.tui.places.connection.facts import token_words
 from pinui.tui.places.json.json_tree import first_folds
 from pinui.tui.preview import show_bytes
 from pinui.workspace import Credential

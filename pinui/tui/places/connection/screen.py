@@ -3,54 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from textual import events, on
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widget import Widget
 
-from pinui.figures import ago, count, plural, size
 from pinui.sdk.urls import origin_text
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
-from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
-from pinui.tui.places.connection.connection_words import (
-    KINDS,
-    ORIGINS,
-    latency,
-    standing,
-    token_goes,
-    token_words,
-    verdict,
-)
+from pinui.tui.places.connection.facts import ORIGINS, Facts, standing, token_goes
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
-from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
-from pinui.workspace import Profile, Query, TestResult
+from pinui.workspace import Profile
 from pinui.workspace.profiles import ENVIRONMENT
-from pinui.workspace.sentences import api_sentence
 
 __all__ = ["ConnectionScreen"]
-
-LABEL = 17
-
-
-class Facts(LineView):
-    """What is known of a profile; long facts break where the pane ends, which is known only once it has its size."""
-
-    class Widened(Message):
-        """The pane has another width."""
-
-    def on_resize(self) -> None:
-        """Tell the screen."""
-        self.post_message(self.Widened())
 
 
 class ConnectionScreen(PlaceScreen):
@@ -83,6 +57,11 @@ class ConnectionScreen(PlaceScreen):
     def profiles(self) -> TwoLineList:
         """The list."""
         return self.query_one(TwoLineList)
+
+    @property
+    def facts(self) -> Facts:
+        """The pane beside it."""
+        return self.query_one(Facts)
 
     @property
     def chosen(self) -> Profile:
@@ -129,66 +108,18 @@ class ConnectionScreen(PlaceScreen):
 
     def _item(self, profile: Profile, used: str) -> TwoLines:
         below = urlsplit(profile.api_url or "").netloc or "embedded node"
-        state, tone = standing(profile, self._tests(profile))
+        state, tone = standing(profile, self.app.tests.get(profile.name, []))
         if profile.name == used:
             below += " · in use"
         return TwoLines(profile.name, profile.name, state, below, tone)
-
-    def _tests(self, profile: Profile) -> Sequence[TestResult]:
-        return self.app.tests.get(profile.name, [])
 
     @on(ItemList.Moved, "#profiles")
     def _moved(self) -> None:
         self.work_on(self._show_facts, "facts")
 
     async def _show_facts(self) -> None:
-        profile = self.chosen
-        view = self.query_one("#facts", LineView)
-        lines: Lines = [*verdict(self._tests(profile), view.content_width), []]
-        for label, text in await self._addresses(profile):
-            for number, line in enumerate(wrapped(text, max(20, view.content_width - LABEL))):
-                lines.append(
-                    [("" if number else label, "muted"), (" " * (LABEL - (0 if number else len(label))) + line, "text")]
-                )
-        lines += await self._holdings(profile)
-        lines += latency(self._tests(profile))
-        view.show_lines(lines, keep=True)
-        pane_title(view, profile.name, KINDS[profile.preset])
+        await self.facts.show(self.chosen)
         self.refresh_bindings()
-
-    async def _addresses(self, profile: Profile) -> list[tuple[str, str]]:
-        used = profile.name == self.workspace.profile.name
-        if used:
-            api, gateway = await self.workspace.api_url(), await self.workspace.gateway_url()
-        else:
-            api = profile.api_url or "known once the node runs"
-            gateway = profile.gateway_url or "known once the node runs"
-        facts = [("API", api), ("Gateway", gateway)]
-        facts += [("Also read from", other) for other in profile.gateways]
-        if profile.preset != "local":
-            credential = await self.workspace.credential(profile)
-            facts.append(("Token", token_words(credential, self.app.clock())))
-        else:
-            facts.append(("Token", ORIGINS["node"]))
-        if known := api_sentence(self.workspace.profile if used else profile):
-            facts.append(("Which API", known))
-        if tests := self._tests(profile):
-            when = self.app.tested_at.get(profile.name, 0)
-            facts.append(("Last test", f"{ago(int(when * 1000), self.app.clock())} · {tests[-1].milliseconds:.0f} ms"))
-        return facts
-
-    async def _holdings(self, profile: Profile) -> Lines:
-        totals, history = self.app.totals.get(profile.name), self.workspace.history
-        records = await history.count(Query(profile=profile.name))
-        revoked = await history.count(Query(profile=profile.name, revoked=True))
-        lines: Lines = [[]]
-        if totals:
-            held = plural(totals.pins, "pin") + ("" if totals.size is None else f" · {size(totals.size)}")
-            held += "" if profile.preset == "local" else " · when last tested"
-            lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
-        known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
-        lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
-        return lines
 
     # -- acting -------------------------------------------------------------------------------------------------
 
@@ -203,11 +134,11 @@ class ConnectionScreen(PlaceScreen):
 
     def action_test(self) -> None:
         """Ask now."""
-        self.work_on(self._test, "test", busy=self.query_one("#facts"))
+        self.work_on(self._test, "test", busy=self.facts)
 
     async def _test(self) -> None:
         profile = self.chosen
-        pane_title(self.query_one("#facts"), profile.name, "asking …")
+        pane_title(self.facts, profile.name, "asking …")
         result = await self.app.test(None if profile.name == self.workspace.profile.name else profile)
         await self._reload()
         if result.error is not None and self.app.screen is not self:  # here, the pane says it
@@ -315,7 +246,7 @@ class ConnectionScreen(PlaceScreen):
         self.ask_on(self._copy, "copy")
 
     async def _copy(self) -> None:
-        addresses = (await self._addresses(self.chosen))[:2]
+        addresses = (await self.facts.addresses(self.chosen))[:2]
         choices = [Choice(key, label, text) for key, (label, text) in zip("yg", addresses, strict=True)]
         chosen = await self.ask(Menu("Copy", choices))
         for choice in choices:

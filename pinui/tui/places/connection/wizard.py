@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -13,22 +14,13 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from pinui.tui.browser import open_page
-from pinui.tui.dialogs.dialog import Dialog
-from pinui.tui.dialogs.prompt import one_token
+from pinui.tui.commands import bindings
+from pinui.tui.dialogs.dialog import Dialog, say
+from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.places.connection.connection_words import token_goes
-from pinui.tui.places.connection.wizard_parts import OF_A_SERVICE, ServiceList, pages
-from pinui.tui.places.connection.wizard_words import (
-    HIGH,
-    PAGES,
-    ROOMY,
-    TOKEN_PAGE,
-    address_trouble,
-    answer_words,
-    steps_line,
-    token_verdict,
-)
+from pinui.tui.places.connection.advice import answer_words, token_verdict
+from pinui.tui.places.connection.facts import token_goes
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
@@ -40,6 +32,40 @@ if TYPE_CHECKING:
     from pinui.workspace import Profile, TestResult
 
 __all__ = ["Wizard"]
+
+TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
+TOKEN_GOES = "It is never shown, and never written to a file."  # noqa: S105
+ROOMY = 64
+"""From this width on the steps stand in one line with long strokes between them."""
+HIGH = 20
+"""From this height on there are blank lines between the parts."""
+OF_A_SERVICE = ("token", "gateway", "key")
+"""The fields whose text is meant for one service alone."""
+SERVICES = (
+    Choice("1", "Pinata", "hosted, at pinata.cloud"),
+    Choice("2", "Another service", "the same API, at your address"),
+    Choice("3", "Local node", "inside pinui, no set-up"),
+)
+STEPS = ("Service", "Token", "Gateway", "Test", "Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which step a page belongs to, what has the focus there, and its keys in words."""
+
+    step: int
+    focus: str
+    keys: str
+
+
+PAGES = {
+    "service": Page(0, "menu", "esc leave · enter next"),
+    "address": Page(0, "name", "esc back · tab next field · enter next"),
+    "token": Page(1, "token", "esc back · enter next"),
+    "gateway": Page(2, "gateway", "esc back · tab next field · enter next"),
+    "test": Page(3, "testing", "esc back"),
+    "done": Page(4, "done", "enter use it"),
+}
 
 
 class Wizard(Dialog[str], inherit_bindings=False):
@@ -359,3 +385,93 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.saved_as = draft.name
         self.query_one("#done", Static).update(Content.assemble(*parts))
         self.turn_to("done")
+
+
+# -- the pages -----------------------------------------------------------------------------------------------------
+
+
+class WizardField(Field):
+    """A line of a step."""
+
+    BINDINGS = bindings("wizard")
+
+
+class TokenField(WizardField):
+    """For a token, which takes the place of what was there."""
+
+    def take(self, text: str) -> None:
+        """Of what is pasted, the token."""
+        self.set_text(one_token(text))
+
+
+class ServiceList(MenuList, inherit_bindings=False):
+    """Which service."""
+
+    BINDINGS = bindings("list", "wizard", "services")
+
+
+class WaitPane(Static, can_focus=True):
+    """The test and the end have nothing to type; the keys still need somewhere to go."""
+
+    BINDINGS = bindings("wizard")
+
+
+def boxed(title: str, field: Field) -> Vertical:
+    """A field in a frame that names it."""
+    box = Vertical(field, classes="box")
+    box.border_title = title
+    return box
+
+
+def pages() -> ComposeResult:
+    """What each step shows."""
+    with Vertical(id="page-service"):
+        yield say("Where should your pins live?", "question")
+        yield ServiceList(SERVICES)
+    with Vertical(id="page-address"):
+        yield say("What is it called here, and where is its API?", "question")
+        yield boxed("Name", WizardField(placeholder="studio", id="name"))
+        yield boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
+        yield say("The token is sent there and nowhere else.")
+    with Vertical(id="page-token"):
+        yield say("Paste the API token (JWT) of your account.", "question")
+        goes = say(TOKEN_GOES)
+        goes.id = "token-goes"
+        yield goes
+        yield boxed("Token", TokenField(password=True, id="token"))
+        yield Static(id="verdict")
+        yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")
+        yield say("Where do I get one?  F2 opens the page.", "say pinata")
+    with Vertical(id="page-gateway"):
+        yield say("Which gateway should contents be read from?", "question")
+        yield boxed("Gateway", WizardField(id="gateway"))
+        yield boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
+        yield say("The address that a CID is put behind. A dedicated gateway is faster; its key is optional.")
+    with Vertical(id="page-test"):
+        yield WaitPane(id="testing")
+    with Vertical(id="page-done"):
+        yield WaitPane(id="done")
+
+
+def steps_line(step: int, *, narrow: bool) -> Content:
+    """Where one is: what is behind, here and ahead."""
+    stroke = " ─ " if narrow else " ── "
+    parts: list[tuple[str, str]] = []
+    for index, name in enumerate(STEPS):
+        if index:
+            parts.append((stroke, "$success" if index <= step else "$muted"))
+        ahead = ("○", "$muted") if index > step else ("●", "bold $primary")
+        sign, style = ("✓", "$success") if index < step else ahead
+        parts.append((f"{sign} {name}", style))
+    return Content.assemble(*parts)
+
+
+def address_trouble(url: str, what: str) -> str:
+    """What is wrong with an address, if anything."""
+    from pinui.workspace.profiles import check_url
+
+    try:
+        check_url(url, what=what)
+    except Exception as error:  # noqa: BLE001  whatever it is, it can be mended where it was typed
+        return sentence(error)
+    return ""

@@ -1,14 +1,12 @@
-"""What the wizard says: its steps, its verdict on a token, and what to do about each failure."""
+"""Advice while a service is set up: what to think of a token that was pasted, and what to do when a test fails."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from pinui.figures import count, day
-from pinui.tui.errors import sentence
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean, clean_line
 
@@ -16,74 +14,10 @@ if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
     from pinui.workspace import TestResult
 
-__all__ = [
-    "HIGH",
-    "PAGES",
-    "ROOMY",
-    "STEPS",
-    "TOKEN_GOES",
-    "TOKEN_PAGE",
-    "Page",
-    "address_trouble",
-    "advice",
-    "answer_words",
-    "own_words",
-    "steps_line",
-    "token_verdict",
-]
+__all__ = ["advice", "answer_words", "own_words", "token_verdict"]
 
-TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
-TOKEN_GOES = "It is never shown, and never written to a file."  # noqa: S105
-ROOMY = 64
-"""From this width on the steps stand in one line with long strokes between them."""
-HIGH = 20
-"""From this height on there are blank lines between the parts."""
 LONGEST = 200
 """A service may answer with pages; its first words are enough here."""
-STEPS = ("Service", "Token", "Gateway", "Test", "Done")
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Which step a page belongs to, what has the focus there, and its keys in words."""
-
-    step: int
-    focus: str
-    keys: str
-
-
-PAGES = {
-    "service": Page(0, "menu", "esc leave · enter next"),
-    "address": Page(0, "name", "esc back · tab next field · enter next"),
-    "token": Page(1, "token", "esc back · enter next"),
-    "gateway": Page(2, "gateway", "esc back · tab next field · enter next"),
-    "test": Page(3, "testing", "esc back"),
-    "done": Page(4, "done", "enter use it"),
-}
-
-
-def steps_line(step: int, *, narrow: bool) -> Content:
-    """Where one is: what is behind, here and ahead."""
-    stroke = " ─ " if narrow else " ── "
-    parts: list[tuple[str, str]] = []
-    for index, name in enumerate(STEPS):
-        if index:
-            parts.append((stroke, "$success" if index <= step else "$muted"))
-        ahead = ("○", "$muted") if index > step else ("●", "bold $primary")
-        sign, style = ("✓", "$success") if index < step else ahead
-        parts.append((f"{sign} {name}", style))
-    return Content.assemble(*parts)
-
-
-def address_trouble(url: str, what: str) -> str:
-    """What is wrong with an address, if anything."""
-    from pinui.workspace.profiles import check_url
-
-    try:
-        check_url(url, what=what)
-    except Exception as error:  # noqa: BLE001  whatever it is, it can be mended where it was typed
-        return sentence(error)
-    return ""
 
 
 def answer_words(result: TestResult, api: str | None = None) -> Content:

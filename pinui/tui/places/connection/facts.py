@@ -1,0 +1,150 @@
+"""The facts about a profile: how its tests went, its addresses, where its token is, what it holds, how fast it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from statistics import median
+
+from textual.message import Message
+
+from pinui.figures import ago, count, day, plural, size
+from pinui.tui.display import wrapped
+from pinui.tui.errors import sentence
+from pinui.tui.widgets.fields import pane_title
+from pinui.tui.widgets.line_view import Lines, LineView
+from pinui.workspace import Credential, KeyringState, NoToken, Profile, Query, TestResult
+from pinui.workspace.credentials import ending
+from pinui.workspace.sentences import api_sentence
+
+__all__ = ["ORIGINS", "Facts", "standing", "token_goes", "token_words"]
+
+LABEL = 17
+BARS = "▁▂▃▄▅▆▇█"
+ORIGINS = {
+    "environment": "from PINUI_TOKEN in the environment",
+    "session": "in memory, for this run only",
+    "node": "the node makes its own",
+}
+KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
+
+
+class Facts(LineView):
+    """Everything known about one profile. Long facts are wrapped, so the lines depend on the width of the pane."""
+
+    class Widened(Message):
+        """The pane has another width."""
+
+    def on_resize(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Widened())
+
+    async def show(self, profile: Profile) -> None:
+        """Show the facts about this profile."""
+        tests, width = self.app.tests.get(profile.name, []), self.content_width
+        lines: Lines = [*verdict(tests, width), []]
+        for label, text in await self.addresses(profile):
+            for number, line in enumerate(wrapped(text, max(20, width - LABEL))):
+                lines.append(
+                    [("" if number else label, "muted"), (" " * (LABEL - (0 if number else len(label))) + line, "text")]
+                )
+        lines += await self._holdings(profile)
+        lines += latency(tests)
+        self.show_lines(lines, keep=True)
+        pane_title(self, profile.name, KINDS[profile.preset])
+
+    async def addresses(self, profile: Profile) -> list[tuple[str, str]]:
+        """Labels and facts; the first two are the addresses of the API and the gateway."""
+        workspace = self.app.workspace
+        used = profile.name == workspace.profile.name
+        if used:
+            api, gateway = await workspace.api_url(), await workspace.gateway_url()
+        else:
+            api = profile.api_url or "known once the node runs"
+            gateway = profile.gateway_url or "known once the node runs"
+        facts = [("API", api), ("Gateway", gateway)]
+        facts += [("Also read from", other) for other in profile.gateways]
+        if profile.preset != "local":
+            credential = await workspace.credential(profile)
+            facts.append(("Token", token_words(credential, self.app.clock())))
+        else:
+            facts.append(("Token", ORIGINS["node"]))
+        if known := api_sentence(workspace.profile if used else profile):
+            facts.append(("Which API", known))
+        if tests := self.app.tests.get(profile.name):
+            when = self.app.tested_at.get(profile.name, 0)
+            facts.append(("Last test", f"{ago(int(when * 1000), self.app.clock())} · {tests[-1].milliseconds:.0f} ms"))
+        return facts
+
+    async def _holdings(self, profile: Profile) -> Lines:
+        totals, history = self.app.totals.get(profile.name), self.app.workspace.history
+        records = await history.count(Query(profile=profile.name))
+        revoked = await history.count(Query(profile=profile.name, revoked=True))
+        lines: Lines = [[]]
+        if totals:
+            held = plural(totals.pins, "pin") + ("" if totals.size is None else f" · {size(totals.size)}")
+            held += "" if profile.preset == "local" else " · when last tested"
+            lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
+        known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
+        lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
+        return lines
+
+
+def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
+    """A word for the list, and its tone."""
+    if not tests:
+        return "○ not tested", "muted"
+    if tests[-1].ok:
+        return ("● ready" if profile.preset == "local" else "● connected"), "success"
+    error = tests[-1].error
+    if isinstance(error, NoToken):
+        return "○ no token", "warning"
+    if getattr(error, "status", None) in (401, 403):
+        return "✗ refused", "error"
+    return ("✗ unreachable" if isinstance(error, ConnectionError) else "✗ failed"), "error"
+
+
+def verdict(tests: Sequence[TestResult], width: int) -> Lines:
+    """What the last test showed."""
+    if not tests:
+        return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
+    if tests[-1].ok:
+        return [[("✓ Connected  ", "bold success"), ("the service accepts the token", "muted")]]
+    words = sentence(tests[-1].error) if tests[-1].error else "no answer"
+    is_missing = isinstance(tests[-1].error, NoToken)
+    title = ("○ No token", "bold warning") if is_missing else ("✗ Not connected", "bold error")
+    return [[title], *([(line, "text")] for line in wrapped(words, width))]
+
+
+def token_words(credential: Credential, now: float) -> str:
+    """Where the token is kept and when it ends; never the token."""
+    if credential.origin == "none":
+        return credential.trouble or "none yet · r enters one"
+    words = ORIGINS.get(credential.origin, "in the OS keyring")
+    if credential.expires_at is not None:
+        ends, moment = int(credential.expires_at.timestamp() * 1000), datetime.fromtimestamp(now, UTC)
+        words += f" · {'ended' if credential.expires_at < moment else 'ends'} {day(ends, now)}"
+        soon = ending(credential.expires_at, moment)
+        words += f". {soon}" if soon else ""
+    return words if not credential.trouble else f"{words}: {credential.trouble}"
+
+
+def token_goes(keyring: KeyringState) -> str:
+    """Where a token that is about to be entered will be kept."""
+    if keyring.working:
+        return "It goes to the OS keyring, never to a file, and is never shown."
+    return "No keyring works here, so it is kept for this run only. It is never shown."
+
+
+def latency(tests: Sequence[TestResult]) -> Lines:
+    """How long the last tests took, as a row of bars."""
+    times = [test.milliseconds for test in tests if test.ok][-20:]
+    if len(times) < 2:
+        return []
+    low, top = min(times) * 0.8, max(times)
+    bars = "".join(BARS[int((value - low) / (top - low or 1) * 7.99)] for value in times)
+    return [
+        [],
+        [(f"latency, last {len(times)} tests", "muted")],
+        [(bars, "primary"), (f"   median {median(times):.0f} ms", "muted")],
+    ]
