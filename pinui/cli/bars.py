@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["Bars", "bar_line"]
 
 REDRAW_SECONDS = 0.1
-PATIENCE = 0.3  # what is over sooner would only flicker
+PATIENCE = 0.3  # a shorter transfer would only flicker
 BAR_WIDTH = 24
 UP_AND_CLEAR = "\x1b[1A\x1b[2K"
 
 
 class Bars:
-    """One line for each transfer that runs, drawn anew in place. Without a terminal it does nothing."""
+    """One line for each running transfer, redrawn in place. Without a terminal it does nothing."""
 
     def __init__(self, stream: IO[str] | None) -> None:
         self._stream = stream
@@ -32,7 +32,7 @@ class Bars:
         self._notice = ""
 
     def show(self, transfers: list[Transfer]) -> None:
-        """Draw these, unless that was done a moment ago."""
+        """Draw these transfers, at most ten times a second."""
         now = time.time()
         running = [one for one in transfers if one.state == "running" and now - (one.started_at or now) >= PATIENCE]
         changed = [transfer.id for transfer in running] != [transfer.id for transfer in self._shown]
@@ -42,7 +42,7 @@ class Bars:
             self.draw()
 
     def watch(self, title: str) -> Progress:
-        """A bar for something that is no transfer of the queue: call the result with how far it is."""
+        """A bar for work outside the queue of transfers: call the result with the progress."""
         from pinui.workspace.transfers import Rate, Transfer
 
         watched, rate = Transfer(0, "download", title, "running"), Rate()
@@ -71,13 +71,13 @@ class Bars:
         self._stream.flush()
 
     def note(self, notice: str) -> None:
-        """A line below the bars, until another one or none takes its place."""
+        """Show a line below the bars; an empty text removes it."""
         self._notice = notice
         self.clear()
         self.draw()
 
     def clear(self) -> None:
-        """Take the lines away again."""
+        """Remove the lines."""
         if self._stream is not None and self._lines:
             self._stream.write(UP_AND_CLEAR * self._lines)
             self._stream.flush()

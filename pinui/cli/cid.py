@@ -72,4 +72,4 @@ def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[st
     finally:
         source.close()
         console.end_bars()
-    raise PinuiError(f"The CID can't be told beforehand: {reason}", hint="An upload tells it.")
+    raise PinuiError(f"The CID can't be computed without an upload: {reason}", hint="An upload returns it.")

@@ -1,4 +1,4 @@
-"""`pinui completion`: a script that lets a shell complete what is typed behind `pinui`."""
+"""`pinui completion`: a script that completes pinui's words in a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a verb says and where: data on stdout, everything else on stderr, and no escape codes from elsewhere."""
+"""Output of the verbs: data on stdout, everything else on stderr, and no escape codes from remote text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Console:
         self.out(encodable(text))  # JSON has no way to carry a name that is no text
 
     def say(self, text: str) -> None:
-        """A line of narration; that nobody reads it is no reason to stop."""
+        """A line of narration. A closed stderr stops nothing."""
         try:
             self._print(clean(text), sys.stderr)
         except OSError:
@@ -66,12 +66,12 @@ class Console:
             self.say(text)
 
     def hint_unverifiable(self, verdict: str | None) -> None:
-        """What a person should know of content that came without proof."""
+        """A notice about content that could not be verified."""
         if verdict == "unverifiable":
             self.hint("The gateway gave no proof that these are the bytes that the CID names.")
 
     def fail(self, sentence: str, hint: str | None = None) -> None:
-        """What went wrong, and what to do."""
+        """An error and its hint."""
         self.say(f"pinui: {sentence}")
         if hint:
             self.say(f"       {hint}")
@@ -107,7 +107,7 @@ class Console:
         return self._bars
 
     def end_bars(self) -> None:
-        """Take the bars away, whatever happened."""
+        """Remove the bars."""
         if self._bars is not None:
             self._bars.clear()
             self._bars = None
@@ -124,7 +124,7 @@ class Console:
 
 
 class _Bytes:
-    """Whatever stdout is at the time, as a file for bytes."""
+    """The current stdout as a file for bytes."""
 
     def write(self, data: Any, /) -> int:
         with _told_apart():
@@ -137,7 +137,7 @@ class _Bytes:
 
 @contextmanager
 def _told_apart() -> Generator[None]:
-    """What is wrong with stdout is not wrong with another file."""
+    """Turn errors of stdout into `StdoutError`, apart from those of other files."""
     try:
         yield
     except BrokenPipeError:
@@ -147,7 +147,7 @@ def _told_apart() -> Generator[None]:
 
 
 def silence(stream: IO[str]) -> None:
-    """Let a stream go nowhere whose reader has gone or whose disk is full: Python would complain once more at exit."""
+    """Redirect a stream with a lost reader or a full disk to nowhere: Python would complain once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

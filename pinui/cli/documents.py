@@ -49,7 +49,7 @@ def retrieve(options: Namespace, console: Console) -> int:
 
         try:
             console.out(stringify(document))
-        except NotJSON:  # somebody else's integers may be larger than JavaScript's
+        except NotJSON:  # integers from elsewhere may be larger than JavaScript's
             console.out(json.dumps(document, separators=(",", ":")))  # escaped, so that odd text stays what it is
     console.hint_unverifiable(verdict)
     return 0

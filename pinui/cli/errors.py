@@ -1,4 +1,4 @@
-"""What is wrong with a command line that its grammar cannot see."""
+"""Errors of a command line beyond its grammar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["StdoutError", "UsageError", "VerbError"]
 
 
 class VerbError(Exception):
-    """A verb cannot do what was asked: exit code 1."""
+    """A verb failed: exit code 1."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -18,4 +18,4 @@ class UsageError(VerbError):
 
 
 class StdoutError(OSError):
-    """stdout cannot be written, as on a full disk; other files that cannot have errors of their own."""
+    """stdout cannot be written, as on a full disk; other files have errors of their own."""

@@ -1,4 +1,4 @@
-"""An example or more for each verb: what its help shows."""
+"""Examples for the help of each verb."""
 
 from __future__ import annotations
 

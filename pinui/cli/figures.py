@@ -8,7 +8,7 @@ __all__ = ["fitted", "width_of"]
 
 
 def width_of(text: str) -> int:
-    """How many columns a terminal needs for a line of clean text."""
+    """The columns that a line of clean text takes on a terminal."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -106,7 +106,7 @@ def _report(console: Console, path: str, transfer: Transfer) -> bool:
 
 
 async def _paths(options: Namespace, console: Console) -> AsyncIterator[str | VerbError]:
-    """What to upload, as it was written; a folder is one thing, or with -r its files."""
+    """The paths to upload, as typed; a folder counts as one, or with -r as its files."""
     for path in options.paths:
         if path == "-":
             yield path
@@ -154,7 +154,7 @@ def _spool_stdin(folder: Path, name: str | None) -> Path:
     from pinui.sdk.names import safe_name
 
     if sys.stdin.isatty():
-        sys.stderr.write("Type what to upload, then ctrl+d on a line of its own.\n")
+        sys.stderr.write("Type the content to upload, then ctrl+d on a line of its own.\n")
     path = folder / safe_name(name or "stdin", "stdin")
     with open(create_private(path), "wb") as file:
         for piece in stdin_pieces():
@@ -163,7 +163,7 @@ def _spool_stdin(folder: Path, name: str | None) -> Path:
 
 
 def download(options: Namespace, console: Console) -> int:
-    """Write what a CID names to a file, or to stdout."""
+    """Write the content of a CID to a file, or to stdout."""
     address = read_cid(options.cid)
     if options.output == "-":
         return _download_to_stdout(options, console, address)
@@ -223,11 +223,11 @@ def _download_to_stdout(options: Namespace, console: Console, address: str) -> i
 
 
 class _ForTerminal(io.BytesIO):
-    """Takes what a person can read."""
+    """Collects content that a person can read on a terminal."""
 
     def write(self, data: Any, /) -> int:
         if self.tell() + len(memoryview(data)) > READABLE:
-            raise VerbError("This is more than anybody reads on a terminal.", hint=INSTEAD)
+            raise VerbError("This is too long for a terminal.", hint=INSTEAD)
         return super().write(data)
 
 

@@ -22,13 +22,13 @@ BELOW = """\
 examples:
   pinui store '{"hello":"world"}'      store JSON, print its CID
   pinui upload photo.png notes/        a file, and a folder as one directory
-  pinui download CID -o photo.png      write what a CID names to a file
-  pinui history --filter photo         find what you stored
+  pinui download CID -o photo.png      write the content of a CID to a file
+  pinui history --filter photo         find something you stored
 
 environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_API_URL, PINUI_GATEWAY_URL,
              PINUI_NODE_TOKEN
 exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
-`pinui VERB --help` says more. Everything stored can be read by whoever has its CID.
+`pinui VERB --help` says more. Anyone with a CID can read its content.
 """
 
 
@@ -37,7 +37,7 @@ QUOTES = """Put single quotes around JSON in a shell: pinui store '{"hello":"wor
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that answers a slip with the nearest right word."""
+    """A parser that answers a typing error with the nearest known word."""
 
     typed = ""
     """The verb, where it is known before the words are parsed."""
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Everything that can be typed; of the verbs only the one that was, if it was: the others take a while to build."""
+    """The whole grammar. If a verb was typed, only that one is built: the others take a while."""
     everywhere = Parser(add_help=False)
     _add_common(everywhere, default=argparse.SUPPRESS)
     parser = Parser(
@@ -99,7 +99,7 @@ def verb_in(arguments: Sequence[str]) -> str:
 
 
 def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None:
-    """The options that stand before the verb or behind it; behind it, only what is written counts."""
+    """The options that may come before or after the verb; after it, an option that is not given keeps its value."""
     switch = argparse.SUPPRESS if default is argparse.SUPPRESS else False
     parser.add_argument(
         "--profile", metavar="NAME", default=default, help="use this profile instead of the current one"
@@ -114,7 +114,7 @@ def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None
 
 
 class _Verbs:
-    """Adds verbs that look alike."""
+    """Adds verbs in one style."""
 
     def __init__(self, verbs: argparse._SubParsersAction[Parser], everywhere: Parser) -> None:  # pyright: ignore[reportPrivateUsage] – argparse gives its type no other name
         self._verbs = verbs
@@ -153,7 +153,7 @@ def _upload(verbs: _Verbs) -> None:
 
 
 def _download(verbs: _Verbs) -> None:
-    verb = verbs.add("download", "write what a CID names to a file")
+    verb = verbs.add("download", "write the content of a CID to a file")
     verb.add_argument("cid", metavar="CID", help=f"{ADDRESS}; a path may follow the CID")
     verb.add_argument(
         "-o", "--output", metavar="PATH", help="a file, a folder, or - for stdout (default: its name, here)"
@@ -162,7 +162,7 @@ def _download(verbs: _Verbs) -> None:
 
 
 def _send(verbs: _Verbs) -> None:
-    verb = verbs.add("send", "store a message for somebody and print its CID")
+    verb = verbs.add("send", "store a message and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
     verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; everybody with the CID can read it")
 
@@ -191,7 +191,7 @@ def _cid(verbs: _Verbs) -> None:
 
 
 def _history(verbs: _Verbs) -> None:
-    verb = verbs.add("history", "list, export, import, note or forget what was stored here")
+    verb = verbs.add("history", "list, export or import your stored content, note or forget rows")
     _add_filters(verb, inherited=False)
     verb.add_argument(
         "--limit", type=_from_zero, metavar="N", help="at most N rows (default: 50 on a terminal, else all)"
@@ -202,12 +202,12 @@ def _history(verbs: _Verbs) -> None:
     _add_filters(part, inherited=True)
     part.add_argument("file", metavar="FILE", help="a file, or - for stdout")
     part.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
-    part = inner.add("history import", "add rows from JSON lines; what is there already stays")
+    part = inner.add("history import", "add rows from JSON lines; existing rows stay")
     part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     part = inner.add("history note", "give rows a note of your own, to know and find them by")
     part.add_argument("cid", metavar="CID", help="rows with this CID; - for one a line on stdin")
-    part.add_argument("text", metavar="TEXT", help="the note, which stays in the history; '' takes it away")
-    part = inner.add("history forget", "remove rows for good; nothing is unpinned by it")
+    part.add_argument("text", metavar="TEXT", help="the note, which stays in the history; '' removes it")
+    part = inner.add("history forget", "remove rows for good; this unpins nothing")
     part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID; - for one a line on stdin")
     _add_filters(part, inherited=True)
     part.add_argument("--all", action="store_true", help="every row")
@@ -223,13 +223,13 @@ def _profile(verbs: _Verbs) -> None:
         "profile add",
         "add a profile, or change it: asks for its token, tests it, and keeps it if there is a keyring",
     )
-    part.add_argument("name", metavar="NAME", help="what to call it; `pinata` is a service that is known")
+    part.add_argument("name", metavar="NAME", help="its name; pinui knows the addresses of `pinata`")
     part.add_argument("--api-url", metavar="URL", help="where the pinning API is (default: the one of pinata)")
     part.add_argument(
         "--gateway-url",
         action="append",
         metavar="URL",
-        help="where content is read from; it usually ends in /ipfs. Again for others to ask where that one fails",
+        help="the gateway to read from; it usually ends in /ipfs. Repeat it for gateways to ask if that one fails",
     )
     part.add_argument(
         "--dialect",
@@ -267,14 +267,14 @@ def _node(verbs: _Verbs) -> None:
     token.add_argument(
         "--token-file", metavar="FILE", help="where its token is (default: PINUI_NODE_TOKEN, or the remembered one)"
     )
-    token.add_argument("--token", metavar="TOKEN", help="its token, in sight of whoever can list processes here")
+    token.add_argument("--token", metavar="TOKEN", help="its token, which the list of processes shows")
     verb.add_argument("--rate-limit", type=_at_least_one, metavar="N", help="answer 429 after N requests a minute")
     verb.add_argument(
         "--fetch-from",
         action="append",
         default=[],
         metavar="GATEWAY",
-        help="fetch what is pinned by CID from this gateway, verified (repeatable)",
+        help="fetch content that is pinned by CID from this gateway, verified (repeatable)",
     )
 
 
@@ -285,10 +285,10 @@ def _port(text: str) -> int:
 
 
 def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
-    """What is taken of a folder. `upload` and `cid` have the same options, so that one tells what the other does."""
+    """The options for folders, the same for `upload` and `cid`, so that both mean the same content."""
     verb.add_argument("-r", "--recursive", action="store_true", help=each)
     verb.add_argument("--hidden", action="store_true", help="take names in a folder that begin with a dot, too")
-    verb.add_argument("--follow-links", action="store_true", help="take what links in a folder point to, too")
+    verb.add_argument("--follow-links", action="store_true", help="include the targets of links in a folder")
 
 
 def _from_zero(text: str) -> int:
@@ -304,15 +304,15 @@ def _at_least_one(text: str) -> int:
 
 
 def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:
-    """Which rows. In `history --filter x forget` the filter stands before the word and still counts."""
+    """The options that select rows. In `history --filter x forget` the filter comes first and still counts."""
     none = argparse.SUPPRESS if inherited else None
     text = argparse.SUPPRESS if inherited else ""
     parser.add_argument("--filter", metavar="TEXT", default=text, help="part of a CID, name, note, recipient or text")
     parser.add_argument("--kind", choices=("json", "file", "message"), default=none, help="only this kind")
     parser.add_argument("--direction", choices=("sent", "received"), default=none, help="only sent, or only received")
     state = parser.add_mutually_exclusive_group()
-    state.add_argument("--pinned", dest="revoked", action="store_false", default=none, help="only what is not revoked")
-    state.add_argument("--revoked", dest="revoked", action="store_true", default=none, help="only what was revoked")
+    state.add_argument("--pinned", dest="revoked", action="store_false", default=none, help="no revoked rows")
+    state.add_argument("--revoked", dest="revoked", action="store_true", default=none, help="only revoked rows")
 
 
 GRAMMAR: dict[str, Callable[[_Verbs], None]] = {

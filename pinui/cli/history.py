@@ -33,7 +33,7 @@ DIM, STRUCK, PLAIN = "\x1b[2m", "\x1b[9m", "\x1b[0m"
 
 
 def history(options: Namespace, console: Console) -> int:
-    """List the history, or do what the word behind it says."""
+    """List the history, or run one of its subcommands."""
     if options.profile is not None:
         typed_text(options.profile, "profile")
     with HistoryFile(Paths.find().history) as file:
@@ -96,7 +96,7 @@ def _rows(file: HistoryFile, query: Query, limit: int | None) -> Iterator[Entry]
 
 
 def _plain_line(entry: Entry) -> str:
-    """For a pipe: the CID first and whole, one row a line, whatever its name or an odd CID holds."""
+    """A row for a pipe: always one line, with the complete CID first."""
     state = "revoked" if entry.revoked_at is not None else "received" if entry.direction == "received" else "pinned"
     title = " ".join(entry.title.split())
     return "\t".join(
@@ -182,7 +182,7 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
         return 0
     if not options.yes:
         if "-" in options.cids or not sys.stdin.isatty():
-            raise UsageError("There is nobody to ask whether to forget.", hint="Add --yes if you are sure.")
+            raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
         if not console.confirm(f"Forget {_rows_text(len(ids))} of the history for good? Nothing is unpinned by it."):
             console.say("Nothing was forgotten.")
             return 1

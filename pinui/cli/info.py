@@ -1,4 +1,4 @@
-"""`pinui info` and `pinui test`: what is where, and whether the service answers."""
+"""`pinui info` and `pinui test`: paths and settings, and a test of the connection."""
 
 from __future__ import annotations
 

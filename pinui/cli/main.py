@@ -40,7 +40,7 @@ VERBS = {
     "verify": "verify",
 }
 
-# Verbs that change something: where nobody reads what they print, that is no success.
+# Verbs that change something: if their output can't be written, that is a failure.
 CHANGING = frozenset({"revoke", "send", "store", "upload"})
 
 
@@ -87,7 +87,7 @@ def _run(arguments: list[str]) -> int:
     from pinui.cli.console import Console
     from pinui.cli.grammar import build_parser
 
-    if arguments[:1] == ["help"]:  # what people type who come from other programs
+    if arguments[:1] == ["help"]:  # the habit from other programs
         arguments = [*arguments[1:], "--help"]
     parser = build_parser(arguments)
     try:

@@ -41,7 +41,7 @@ def send(options: Namespace, console: Console) -> int:
         console.out_json({**entry.to_json(), "data": message})
     else:
         console.out(clean_line(entry.cid))
-    console.hint(f"Stored for everybody who has this CID, delivered to nobody: pass it on to {recipient}.")
+    console.hint(f"Stored, not delivered: share the CID with {recipient}. Anyone who has it can read the message.")
     return 0
 
 

@@ -111,7 +111,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
             console.say(sentence)
         return kept
 
-    options.profile = LOCAL  # the draft is what counts, whichever profile is current: that one may not be there yet
+    options.profile = LOCAL  # the draft counts, not the current profile, which may be missing
     kept = run(options, console, work)
     if kept.origin == "keyring" and os.environ.get("PINUI_TOKEN"):
         console.say("PINUI_TOKEN is set here and wins over it.")
@@ -124,7 +124,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
 
 
 def _draft(options: Namespace, profiles: Profiles) -> Profile:
-    """The profile as it will be saved: what is there already, changed by what is given."""
+    """The profile as it will be saved: the existing one, changed by the options."""
     if options.name == LOCAL:
         raise VerbError("The profile “local” is the node on this machine and needs no set-up.")
     check_name(options.name)
@@ -186,7 +186,7 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.workspace.keyring_store import KeyringTrouble, KeyringUnavailable
 
     profiles.remove(options.name)
-    console.say(f"The profile “{options.name}” is removed; what was stored there stays in the history.")
+    console.say(f"The profile “{options.name}” is removed; its rows stay in the history.")
     try:
         asyncio.run(Credentials(Paths.find()).delete(options.name))
     except KeyringUnavailable:

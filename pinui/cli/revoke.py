@@ -24,7 +24,7 @@ def revoke(options: Namespace, console: Console) -> int:
     cids = read_cids(options.cids)
     if not options.yes:
         if from_stdin or not sys.stdin.isatty():
-            raise UsageError("There is nobody to ask whether to revoke.", hint="Add --yes if you are sure.")
+            raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
         what = cids[0] if len(cids) == 1 else f"{len(cids)} CIDs"
         console.say("The service lets go of it; copies elsewhere may live on.")
         if not console.confirm(f"Revoke {what}?"):

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def run(options: Namespace, console: Console, operation: Callable[[Workspace], Awaitable[T]]) -> T:
-    """Open the workspace, do something, and close it, whatever happens."""
+    """Open the workspace, run an operation on it, and close it."""
 
     async def work() -> T:
         from pinui.workspace import Workspace
@@ -39,7 +39,7 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
 
 
 def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
-    """Say each pause before another try: a countdown on a terminal, a sentence in a log."""
+    """Announce each pause before a retry: a countdown on a terminal, a sentence in a log."""
     said: float | None = None
     counting: asyncio.Task[None] | None = None
 

@@ -1,4 +1,4 @@
-"""What verbs are given: in words of the command line, behind `-` on stdin, or in a file behind `@`."""
+"""Input of the verbs: words of the command line, `-` for stdin, or `@FILE`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP_SECONDS = 0.2
 
 
 def read_argument(given: str, what: str) -> bytes | None:
-    """The bytes behind `-` (stdin) or `@FILE`; None if the argument is the thing itself."""
+    """The bytes that `-` (stdin) or `@FILE` names; None if the argument is the text itself."""
     if given == "-":
         if sys.stdin.isatty():
             sys.stderr.write(f"Type the {what}, then ctrl+d on a line of its own.\n")
@@ -40,7 +40,7 @@ def read_argument(given: str, what: str) -> bytes | None:
 
 
 def stdin_pieces() -> Iterator[bytes]:
-    """What is on stdin, as it comes.
+    """The bytes on stdin, as they arrive.
 
     It waits in short steps: a signal that falls just before a read that blocks would be seen only after it.
     """
@@ -68,7 +68,7 @@ def typed_bytes(given: str) -> bytes:
 
 
 def typed_text(given: str, what: str) -> str:
-    """A word of the command line as text; what is no text is refused, for it could not be stored as it is."""
+    """A word of the command line as text; one that is no valid text is refused, as it could not be stored unchanged."""
     try:
         return typed_bytes(given).decode("utf-8")
     except UnicodeDecodeError:

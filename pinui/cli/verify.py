@@ -20,9 +20,9 @@ __all__ = ["verify"]
 
 
 def verify(options: Namespace, console: Console) -> int:
-    """Read every CID back and say whether its bytes are what it names."""
+    """Read every CID back and print the verdict."""
     if options.all == bool(options.cids):
-        raise UsageError("Say what to check.", hint="CIDs, - for one a line on stdin, or --all.")
+        raise UsageError("Name the CIDs to check.", hint="CIDs, - for one a line on stdin, or --all.")
     cids = [] if options.all else read_cids(options.cids, whole=False)
     failed, checked = run(options, console, lambda workspace: _verify_all(workspace, console, cids))
     if checked > 1:
@@ -45,7 +45,7 @@ async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -
         except (OSError, PinuiError, WorkspaceError) as error:
             console.report(error, about=clean_line(one))
             failed += 1
-            if not isinstance(error, IntegrityError):  # what could not be read has no verdict
+            if not isinstance(error, IntegrityError):  # unreadable content has no verdict
                 continue
         if console.as_json:
             console.out_json({"cid": one, "verification": verdict})

@@ -1,4 +1,4 @@
-"""Content addressing, pure and without I/O: whoever calls reads, writes and chooses the thread.
+"""Content addressing, pure and without I/O: the caller reads, writes and chooses the thread.
 
 cid        a CID's parts, canonical text and bytes: `Cid`
 importer   bytes → blocks and a root CID: `Importer`, and its parts for many threads; `CidPredictor` for the

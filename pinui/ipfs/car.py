@@ -21,7 +21,7 @@ LENGTH_BYTES = 4
 NOTHING = memoryview(b"")
 COMMON = {b"\x01\x55\x12\x20": RAW, b"\x01\x70\x12\x20": DAG_PB}
 
-# What stands where version 1 has its header: {"version": 2}.
+# The first bytes of a version 2 archive, in the place of version 1's header: {"version": 2}.
 V2_HEADER = bytes.fromhex("a16776657273696f6e02")
 
 
@@ -41,7 +41,7 @@ CID_TAG = 42
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block as it stands in an archive: nobody has checked yet that its bytes are what its CID says."""
+    """A block from an archive, not yet checked against its CID."""
 
     cid: Cid
     data: Bytes
@@ -60,13 +60,13 @@ def _cbor_head(kind: Cbor, count: int) -> bytes:
 
 
 def encode_section_head(cid: Cid, size: int) -> bytes:
-    """What stands before a block of `size` bytes."""
+    """The header of a block of `size` bytes."""
     raw = bytes(cid)
     return encode_varint(len(raw) + size) + raw
 
 
 class _Intake:
-    """Bytes that have arrived and are not read yet; what lies whole in one piece is never copied."""
+    """Bytes that have arrived and are not read yet; bytes within one piece are never copied."""
 
     def __init__(self) -> None:
         self._pieces: deque[memoryview] = deque()
@@ -91,14 +91,14 @@ class _Intake:
         return parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
 
     def next_piece(self) -> memoryview:
-        """What lies in front in one piece; it is not taken."""
+        """The first bytes, as far as they are in one piece; they stay."""
         return self._pieces[0] if self._pieces else NOTHING
 
 
 class CarReader:
     """Reads an archive that arrives in pieces of any size; holds little more than a block.
 
-    `roots` is what the archive claims; trust the blocks instead. After an error it is used up.
+    `roots` is the archive's own claim; trust the blocks instead. After an error the reader can't be used again.
     """
 
     def __init__(self) -> None:
@@ -209,12 +209,12 @@ def _read_header(raw: bytes) -> tuple[Cid, ...]:
         else:
             raise MalformedContent("there is an unknown field")
     if version != 1 or offset != len(raw):
-        raise MalformedContent("the version is another one, or something stands behind it")
+        raise MalformedContent("the version is unknown, or bytes follow it")
     return tuple(roots)
 
 
 def _read_cbor_head(raw: bytes, offset: int, kind: Cbor) -> tuple[int, int]:
-    """The number that begins what stands at `offset`, and where the rest of that begins."""
+    """The number at `offset`, and the offset of the bytes after it."""
     low = raw[offset] & 0x1F
     if raw[offset] >> 5 != kind or low > 25:
         raise MalformedContent("something else is due")

@@ -55,7 +55,7 @@ class Cid:
 
     @property
     def multihash(self) -> bytes:
-        """Hash function, length and digest: what decides whether two CIDs name the same bytes."""
+        """Hash function, length and digest: two CIDs with the same ones name the same bytes."""
         return encode_varint(self.hash_code) + encode_varint(len(self.digest)) + self.digest
 
     def to_v1(self) -> Cid:

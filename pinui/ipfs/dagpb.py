@@ -22,7 +22,7 @@ TSIZE = 3
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From a block to another one. `size` is what the linked tree takes in all, as its writer claims."""
+    """A link from a block to another one. `size` is the total size of the linked tree, as its writer claims."""
 
     cid: Cid
     name: str | None = None
@@ -49,7 +49,7 @@ def encode_links(links: Iterable[Link]) -> bytes:
 
 
 def data_field_head(length: int) -> bytes:
-    """What stands before the data of a block, for writers that don't want to copy the data."""
+    """The bytes before the data of a block, for writers that don't want to copy the data."""
     return bytes_field(DATA, length)
 
 
@@ -65,7 +65,7 @@ def _encode_link(link: Link) -> bytes:
 
 
 def decode_node(block: Bytes) -> PbNode:
-    """Read a block; what no writer of dag-pb produces is `MalformedContent`."""
+    """Read a block; bytes that no writer of dag-pb produces are `MalformedContent`."""
     if len(block) > MAX_BLOCK:
         raise UnsupportedContent("a block is larger than 2 MiB")
     links: list[Link] = []
@@ -75,7 +75,7 @@ def decode_node(block: Bytes) -> PbNode:
         if wire_type != BYTES or not isinstance(value, memoryview) or number not in (DATA, LINKS):
             raise MalformedContent("a dag-pb block has a field that dag-pb does not know")
         if number == LINKS:
-            # Old writers put the data first; links on both sides of it are nobody's.
+            # Old writers put the data first; no writer puts links on both sides of it.
             if links_ended:
                 raise MalformedContent("a dag-pb block has links on both sides of its data")
             links.append(_decode_link(value))

@@ -1,11 +1,11 @@
-"""What can be wrong with content-addressed data.
+"""Errors of content-addressed data.
 
 ContentAddressError (ValueError)
 ├── MalformedContent      bytes that break their own format: CID, dag-pb, UnixFS, CAR
 ├── UnsupportedContent    well-formed, but of a kind, hash or size that is not handled here
-├── WrongHash             a block whose bytes are not what its CID says
-├── MissingBlock          a block that the content links to and nobody has
-└── ForgottenBlock        a block that may have come, but too long ago to be still at hand
+├── WrongHash             a block whose bytes don't match its CID
+├── MissingBlock          a linked block that can't be found
+└── ForgottenBlock        a block that may have arrived, but is no longer kept
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class UnsupportedContent(ContentAddressError):
 
 
 class WrongHash(ContentAddressError):
-    """A block whose bytes are not what its CID says: proof that they were changed."""
+    """A block whose bytes don't match its CID: proof that they were changed."""
 
 
 class MissingBlock(ContentAddressError):
-    """A block that the content links to and that nobody has."""
+    """A linked block that can't be found."""
 
 
 class ForgottenBlock(ContentAddressError):
-    """A block that may have come, but too long ago to be still at hand: nothing is proven, either way."""
+    """A block that may have arrived, but is no longer kept: nothing is proven, either way."""

@@ -29,11 +29,11 @@ BlockLookup = Callable[[Cid], Bytes]
 """Gives the bytes of a block, which it has checked or trusts; raises `MissingBlock`."""
 
 Scope = Literal["block", "entity", "all"]
-"""How much of a tree: its root block, one file or one folder's listing, everything."""
+"""The part of a tree: its root block, one file or one folder's listing, everything."""
 
 
 def load(cid: Cid, lookup: BlockLookup) -> Piece:
-    """What `cid` is: a file, a folder, a shard or a symbolic link."""
+    """The node of `cid`: a file, a folder, a shard or a symbolic link."""
     return read_block(cid, _bytes_of(cid, lookup))
 
 
@@ -97,7 +97,7 @@ def list_folder(cid: Cid, lookup: BlockLookup) -> Iterator[Link]:
 
 
 def resolve(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Cid | None:
-    """The CID of what lies at `path` below a folder, or None."""
+    """The CID of the entry at `path` below a folder, or None."""
     *_, last = resolve_blocks(cid, path, lookup)
     return last
 

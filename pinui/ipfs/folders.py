@@ -18,7 +18,7 @@ __all__ = ["FolderBuilder", "is_safe_name", "make_folder"]
 
 MAX_NAME_BYTES = 255
 
-# Windows takes these for devices in every folder, whatever ending they have.
+# Windows takes these for devices in every folder, with any ending.
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\..*)?", re.IGNORECASE | re.DOTALL)
 
 
@@ -31,7 +31,7 @@ def is_safe_name(name: str) -> bool:
 
 
 def make_folder(entries: dict[str, Link], cid_version: int, *, measured: bool = False) -> list[NewBlock]:
-    """The blocks of a folder, children before parents. A small one has one block; `measured` is how that is told."""
+    """The blocks of a folder, children before parents. A small one has one block, by the rule of `measured`."""
     links = [
         Link(link.cid, name, link.size) for name, link in sorted(entries.items(), key=lambda entry: entry[0].encode())
     ]

@@ -65,7 +65,7 @@ class NewBlock:
     content_size: int
     """Bytes of the file under it."""
     tree_size: int
-    """Bytes of it and all blocks under it: what a link to it states."""
+    """Bytes of it and all blocks under it, as a link to it states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Chunker:
         return chunks
 
     def finish(self) -> list[Chunk]:
-        """What is left; an empty stream is one empty chunk."""
+        """The rest; an empty stream is one empty chunk."""
         if not self._pending and self._any:
             return []
         return [Chunk(tuple(self._pending), self._size - self._missing)]
@@ -131,7 +131,7 @@ def make_leaves(profile: ImportProfile, chunks: Iterable[Chunk]) -> list[NewBloc
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """What a parent has to know of a block: not its bytes, which could be a whole chunk."""
+    """The facts about a block that its parent needs, without its bytes, which could be a whole chunk."""
 
     cid: Cid
     content_size: int
@@ -163,7 +163,7 @@ class TreeBuilder:
         """The nodes that were not full, the root's CID and the size of the whole tree."""
         made: list[NewBlock] = []
         level = 0
-        # A row with one block is the root only if nothing stands above it: 174² + 1 leaves end in a chain of
+        # A row with one block is the root only if nothing is above it: 174² + 1 leaves end in a chain of
         # nodes with one link each, not in a leaf beside a node.
         while level < len(self._levels) - 1 or len(self._levels[level]) > 1:
             row = self._levels[level]

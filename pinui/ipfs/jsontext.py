@@ -1,7 +1,6 @@
-"""The text a JSON document is stored as: what JavaScript's JSON.stringify writes for the same value.
+"""The stored text of a JSON document: the same as JavaScript's JSON.stringify writes.
 
-The hosted service parses what it is sent and writes it again in that way, so this text, and no other, has the
-CID that comes back.
+The hosted service parses each document and writes it again in that way, so only this text has the CID that comes back.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pinui.ipfs.errors import ContentAddressError
 
 __all__ = ["NotJSON", "is_small", "parse", "parse_as_javascript", "stringify", "utf16_length"]
 
-# Python's own reader gives up near 1,000 levels, less the caller's stack: what is stored shall be readable.
+# Python's own reader gives up near 1,000 levels, less the caller's stack: every stored document must be readable.
 MAX_DEPTH = 500
 # Up to here every integer is exact in JavaScript, where all numbers are doubles.
 LARGEST_EXACT_INTEGER = 2**53
@@ -27,7 +26,7 @@ INDEX = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-# One step down into a value: the text that stands before the member, its key or index, and the member.
+# One step down into a value: the text before the member, its key or index, and the member.
 _Member = tuple[str, str | int, Any]
 _Path = list[str | int]
 
@@ -42,7 +41,7 @@ class NotJSON(ContentAddressError):
 
 
 def stringify(value: Any) -> str:
-    """The value as JSON text; `NotJSON` names the place of what would be lost."""
+    """The value as JSON text; `NotJSON` names the place of a value that would be lost."""
     parts: list[str] = []
     path: _Path = [""]
     root: Iterator[_Member] = iter([("", "", value)])
@@ -96,7 +95,7 @@ def is_small(value: Any, budget: int = 64 * 1024) -> bool:
 
 
 def parse(text: str | bytes) -> Any:
-    """Read strict JSON (no NaN, no comments); `NotJSON` gives line and column of what is wrong."""
+    """Read strict JSON (no NaN, no comments); `NotJSON` gives line and column of the error."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -132,7 +131,7 @@ def parse_as_javascript(text: str | bytes) -> Any:
 
 
 def utf16_length(text: str) -> int:
-    """How many characters JavaScript counts: one beyond the basic plane counts twice."""
+    """The length in JavaScript: a character beyond the basic plane counts twice."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
@@ -146,7 +145,7 @@ def _javascript_number(digits: str) -> float | None:
 
 
 def _members(container: list[Any] | tuple[Any, ...] | dict[Any, Any], path: _Path) -> Iterator[_Member]:
-    """The members in JavaScript's order, each with the text that stands before it."""
+    """The members in JavaScript's order, each with the text before it."""
     if not isinstance(container, dict):
         for index, item in enumerate(container):
             yield ("," if index else "[", index, item)
@@ -164,7 +163,7 @@ def _members(container: list[Any] | tuple[Any, ...] | dict[Any, Any], path: _Pat
 
 
 def _scalar_text(value: Any, path: _Path) -> str | None:
-    """The text of what holds no other values; None for a list or an object."""
+    """The text of a plain value; None for a list or an object."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -211,7 +210,7 @@ def _number_text(value: float) -> str:
     mantissa, exponent = text.split("e")
     sign, digits = ("-", mantissa[1:]) if mantissa[0] == "-" else ("", mantissa)
     digits = digits.replace(".", "")
-    point = int(exponent) + 1  # where the decimal point stands, counted from the first digit
+    point = int(exponent) + 1  # position of the decimal point, counted from the first digit
     if 0 < point <= 21:
         return sign + digits.ljust(point, "0")
     if -6 < point <= 0:

@@ -1,4 +1,4 @@
-"""How large and how deep content may be: what a stranger sends must not cost more than this."""
+"""Limits of size and depth for content from strangers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = [
     "MAX_PENDING",
 ]
 
-# What bitswap and every gateway take: larger blocks can't travel.
+# The limit of bitswap and of every gateway: larger blocks can't travel.
 MAX_BLOCK = 2 * 1024 * 1024
 
 # A header names roots only; one root takes about 60 bytes.

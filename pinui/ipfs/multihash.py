@@ -53,7 +53,7 @@ def can_prove(cid: Cid) -> bool:
 
 
 def verify_block(cid: Cid, data: Bytes) -> None:
-    """Return only if `data` is what `cid` names; `UnsupportedContent` where that can't be told."""
+    """Return only if `data` matches `cid`; `UnsupportedContent` if that can't be decided."""
     if len(data) > MAX_BLOCK:
         raise UnsupportedContent(f"block {cid} is larger than 2 MiB")
     if not can_prove(cid):

@@ -102,7 +102,7 @@ class ContentCheck:
             self._hasher.feed(data)
 
     def finding(self) -> Finding:
-        """What the bytes were; the check is used up."""
+        """The finding on all the bytes; the check can't be used again."""
         if self._cid.hash_code == IDENTITY:
             return self._identity_finding()
         if self._hasher is None:
@@ -126,7 +126,7 @@ class ContentCheck:
 def compare_prediction(
     answer: str, predicted: Cid, small_content: bytes | None
 ) -> Literal["verified", "unverifiable", "mismatch"]:
-    """What a provider's answer says about the bytes sent; `small_content` is all of them, if one block holds them."""
+    """The verdict on a provider's answer; `small_content` is all bytes that were sent, if they fit into one block."""
     try:
         cid = Cid.parse(answer)
     except ContentAddressError:

@@ -1,4 +1,4 @@
-"""Names in folders, also in sharded ones (HAMTs): which slot a name has at each level, what a shard's links mean."""
+"""Names in folders and sharded folders (HAMTs): the slot of a name at each level, the meaning of a shard's links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HASH_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a sharded folder something is: the bits that the hashes of all names there begin with.
+    """A place in a sharded folder: the first bits of the hashes of all names there.
 
     A shard that is linked from two places is right in one of them at most: a few blocks can't unfold into millions.
     """
@@ -25,7 +25,7 @@ class Place:
     value: int = 0
 
     def below(self, shard: Shard, link: Link) -> Place:
-        """Where one of the links of the shard at this place leads."""
+        """The place that a link of the shard at this place leads to."""
         bits = self.bits + shard.fanout.bit_length() - 1
         prefix = (link.name or "")[: shard.prefix]
         try:
@@ -61,7 +61,7 @@ def split_shard(shard: Shard) -> list[tuple[str | None, Link]]:
 
 
 def find_entry(piece: Piece, name: str, level: int) -> tuple[bool, Link] | None:
-    """Where `name` leads from a folder, or a shard at this level: (whether it is the entry itself, link), or None."""
+    """The link for `name` in a folder, or in a shard at this level: (whether it is the entry itself, link), or None."""
     if isinstance(piece, Folder):
         return next(((True, link) for link in piece.entries if link.name == name), None)
     return _find_in_shard(piece, name, level) if isinstance(piece, Shard) else None

@@ -1,4 +1,4 @@
-"""UnixFS: what a block means as a file, a folder or a symbolic link."""
+"""UnixFS: the meaning of a block as a file, a folder or a symbolic link."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Field(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a UnixFS message may be."""
+    """The kinds of UnixFS messages."""
 
     RAW = 0
     FOLDER = 1
@@ -78,13 +78,13 @@ class Shard:
 
     @property
     def prefix(self) -> int:
-        """How many characters of a link's name are the slot's number."""
+        """The number of characters of a link's name that are the slot's number."""
         return len(f"{self.fanout - 1:X}")
 
 
 @dataclass(frozen=True, slots=True)
 class Symlink:
-    """A symbolic link; its target is text that nobody checked."""
+    """A symbolic link; its target is unchecked text."""
 
     target: str
 
@@ -108,13 +108,13 @@ def shard_data(slots: Iterable[int]) -> bytes:
 
 
 def leaf_head(size: int) -> bytes:
-    """What stands before the bytes of a leaf in its UnixFS message."""
+    """The bytes before a leaf's data in its UnixFS message."""
     head = number_field(Field.TYPE, Kind.FILE)
     return head + bytes_field(Field.DATA, size) if size else head
 
 
 def leaf_tail(size: int) -> bytes:
-    """What stands behind the bytes of a leaf in its UnixFS message."""
+    """The bytes after a leaf's data in its UnixFS message."""
     return number_field(Field.FILE_SIZE, size)
 
 
@@ -128,7 +128,7 @@ def file_with_children(sizes: list[int]) -> bytes:
 
 
 def read_block(cid: Cid, block: Bytes) -> Piece:
-    """What a block (already verified) means; codecs that hold no files are `UnsupportedContent`."""
+    """The meaning of a verified block; codecs that hold no files are `UnsupportedContent`."""
     if cid.codec in (RAW, JSON):
         return FilePiece(memoryview(block), (), len(block))
     if cid.codec != DAG_PB:
@@ -162,7 +162,7 @@ def _read_message(node: PbNode, message: memoryview) -> Piece:
             case _:
                 if number <= Field.FANOUT:
                     raise MalformedContent("a UnixFS field has the wrong type")
-                # Mode, time and what later versions add does not change what is read.
+                # Mode, time and additions of later versions don't change the content.
     match kind:
         case Kind.FILE | Kind.RAW:
             return _file(node, data, sizes, size)

@@ -57,7 +57,7 @@ class FileEnd:
 
 @dataclass(frozen=True, slots=True)
 class FolderStart:
-    """A folder begins; what is in it follows, each with a path that starts with this one."""
+    """The start of a folder; its entries follow, each with a path that starts with this one."""
 
     path: Path
     declared: int = 0
@@ -125,11 +125,11 @@ _Slot = tuple[str | None, Link, Place | None]
 
 
 class CarVerifier:
-    """Feed the bytes of a CAR, take what they prove. On a `ContentAddressError` throw away what came so far.
+    """Verifies a CAR: feed its bytes, take proven events. After a `ContentAddressError`, discard all earlier events.
 
-    `path` is what was asked for below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
+    `path` is the requested path below `root`. `deep=False` is for answers to `dag-scope=entity`: of a folder,
     only its listing. `repeats=False` is for a server that may send a block only the first time, as all do that don't
-    say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with what keeping it costs.
+    say `dups=y`: blocks are then kept, up to `REMEMBERED` bytes in all, each counted with its overhead.
     A few blocks that link to each other many times may give any number of events: take some, look, take more; or say
     `unfolds=False` where only the proof is wanted: a tree whose blocks are still kept is then walked once.
     Names are as the blocks have them: a caller that writes files checks them with `is_safe_name`.
@@ -182,7 +182,7 @@ class CarVerifier:
         want = self._next_want()
         if want is not None:
             self._miss(want)
-            raise MissingBlock(f"block {want.cid} is missing from what the server sent")
+            raise MissingBlock(f"block {want.cid} is missing from the server's answer")
 
     def _next_want(self) -> _Want | None:
         want = self._pending[-1] if self._pending else None
@@ -208,7 +208,7 @@ class CarVerifier:
             raise ForgottenBlock(f"block {want.cid} is missing here, or came once, long before")
 
     def _go_on_alone(self) -> Iterator[Event]:
-        """What needs no block: ends of files, CIDs that carry their content, and blocks that came before."""
+        """Events that need no new block: ends of files, CIDs that carry their content, and earlier blocks."""
         while self._pending:
             want = self._pending[-1]
             if isinstance(want, FileEnd):
@@ -305,7 +305,7 @@ class CarVerifier:
             if name is None:
                 wanted.append(_ShardPart(link.cid, path, place or Place()))
             elif place is not None and not place.is_home_of(name):
-                raise MalformedContent(f"an entry named {name!r} is in a place where nobody would find it")
+                raise MalformedContent(f"an entry named {name!r} is in the wrong place of its sharded folder")
             elif not self._deep:
                 yield FolderEntry(name, link.cid, link.size)
             elif name in names:

@@ -1,4 +1,4 @@
-"""What this machine remembers: paths, profiles, credentials, history and transfers, tied to a `Client`."""
+"""The memory of this machine: paths, profiles, credentials, history and transfers, tied to a `Client`."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first asked for: a verb pays only for what it uses."""
+    """Import a name on first use, so that a verb loads only the modules it needs."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"pinui.workspace.{HOMES.get(name, 'models')}"), name)

@@ -35,9 +35,9 @@ def is_unexpected(error: BaseException) -> bool:
 
 
 def report_crash(error: BaseException, doing: str, *, home: Path | None = None, saved: str = "") -> str:
-    """Write a report of an unexpected error and return what to tell the person.
+    """Write a report of an unexpected error and return the sentences to show.
 
-    `doing` is what failed, such as a verb's name. `saved` is a sentence about text that was saved.
+    `doing` names the failed operation, such as a verb. `saved` is a sentence about text that was saved.
     """
     lines = [f"pinui: An unexpected error happened ({type(error).__name__}). Please report it."]
     try:
@@ -77,5 +77,5 @@ def _facts(doing: str) -> str:
 
 
 def _secret_variables() -> list[str]:
-    """Values of the environment whose names tell that they are secret."""
+    """The values of environment variables with names of secrets."""
     return [value for name, value in os.environ.items() if any(word in name.upper() for word in SECRET_WORDS)]

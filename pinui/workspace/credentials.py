@@ -34,7 +34,7 @@ class Credentials:
         self._session: dict[str, tuple[Secret, str | None]] = {}
 
     async def read(self, profile: str) -> Credential:
-        """What is known of a profile's token. `PINUI_TOKEN` comes first, then what was given in this run."""
+        """The token of a profile: `PINUI_TOKEN` first, then a token of this run, then the keyring."""
         if from_environment := os.environ.get("PINUI_TOKEN"):
             return _credential(Secret(tidy(from_environment)), "environment")
         return await self._read(profile)
@@ -55,7 +55,7 @@ class Credentials:
         return await self._save(f"{profile}:gateway", secret)
 
     async def delete(self, profile: str) -> None:
-        """Forget a profile's secrets; raises `KeyringTrouble` if the keyring could not be told to."""
+        """Forget a profile's secrets; raises `KeyringTrouble` if the keyring fails."""
         items = (profile, f"{profile}:gateway")
         for item in items:  # all that is in memory first: a keyring that fails must not keep it there
             self._session.pop(item, None)

@@ -1,4 +1,4 @@
-"""Text that was typed and is stored nowhere yet: it comes back at the next start.
+"""Unsaved text: it comes back at the next start.
 
 Each window has a folder of its own, `1`, `2` …, and holds its lock while it lives. A window that starts takes the first
 free folder with text in it, else the first free one: it never writes over the text of another window.
@@ -23,7 +23,7 @@ NAME = "text.json"
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The text in the JSON editor, and the message that was begun for each recipient; None is nobody yet."""
+    """The text in the JSON editor, and the unsent message for each recipient; None: no recipient yet."""
 
     json: str = ""
     messages: Mapping[str | None, str] = field(default_factory=dict[str | None, str])
@@ -40,7 +40,7 @@ class DraftFolder:
         self._held = held
         self._writing = threading.Lock()
         self._written = self.text = text
-        """What is to be kept. Set in the event loop, written in a thread."""
+        """The text to keep. Set in the event loop, written in a thread."""
 
     @classmethod
     def take(cls, parent: Path) -> DraftFolder:
@@ -61,11 +61,11 @@ class DraftFolder:
                 held.enter_context(lock_folder(folder, wait=_once))
             except BlockingIOError:
                 return None
-            text = _read(folder)  # what this version can't read it may not write over either
+            text = _read(folder)  # this version may not overwrite text that it can't read
             return None if text is None else cls(folder, text, held.pop_all())
 
     def write(self) -> None:
-        """Write what is to be kept now, however long ago this was asked for."""
+        """Write the latest text."""
         with self._writing:
             text = self.text
             if text == self._written:
@@ -78,7 +78,7 @@ class DraftFolder:
             self._written = text
 
     def close(self) -> None:
-        """Let another window have it."""
+        """Release the folder for another window."""
         self._held.close()
 
 
@@ -87,7 +87,7 @@ def _once(attempt: Callable[[], None]) -> None:
 
 
 def _read(folder: Path) -> Drafts | None:
-    """The text in a folder; None if there is something else."""
+    """The text in a folder; None if the file holds something else."""
     try:
         read = json.loads((folder / NAME).read_text("utf-8"))
         return Drafts(str(read["json"]), {name: str(text) for name, text in read["messages"]})

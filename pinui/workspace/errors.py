@@ -1,10 +1,10 @@
-"""What can go wrong with what this machine remembers.
+"""Errors of the workspace.
 
 WorkspaceError (Exception)
-├── ConfigError       config.toml cannot be read, or says something that makes no sense
-├── UnknownProfile    a profile that nobody made
-├── AlreadyExists     a file that is in the way and may not be overwritten
-├── NoToken           a profile that has an address and no token
+├── ConfigError       config.toml cannot be read, or has a wrong value
+├── UnknownProfile    no profile of that name
+├── AlreadyExists     an existing file that may not be overwritten
+├── NoToken           a profile without a token
 ├── WrongCID          the service answered a CID that the stored bytes provably don't have; carries the row
 └── HistoryError      history.db cannot be opened, read or written
     ├── NotRecorded   the service did it, the history could not be written; carries the record
@@ -32,20 +32,20 @@ __all__ = [
 
 
 class WorkspaceError(Exception):
-    """Something on this machine is not as it should be; the message is a sentence for a person."""
+    """A problem on this machine; the message is a sentence for a person."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        """What to do about it, where there is something to do."""
+        """The next step for the user, if there is one."""
 
 
 class ConfigError(WorkspaceError):
-    """`config.toml` cannot be read, or says something that makes no sense. It is never overwritten then."""
+    """`config.toml` cannot be read, or has a wrong value. Such a file is never overwritten."""
 
 
 class UnknownProfile(WorkspaceError):
-    """A profile that nobody made."""
+    """No profile of that name."""
 
 
 class NoToken(WorkspaceError):

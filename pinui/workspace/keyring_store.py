@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class KeyringTrouble(Exception):
-    """The keyring did not do what was asked; the message is one sentence with what to do."""
+    """The keyring failed; the message says what to do."""
 
 
 class KeyringUnavailable(KeyringTrouble):
@@ -69,7 +69,7 @@ class OSKeyring:
         await self._call(remove, self._write_seconds)
 
     async def name(self) -> str:
-        """What the store calls itself. Reading an entry that is not there proves that it answers."""
+        """The store's own name. Reading a missing entry proves that it answers."""
 
         def look(store: Any) -> str:
             store.get_password(SERVICE, "a-probe-that-is-never-written")
@@ -156,7 +156,7 @@ def _store_name(store: Any) -> str:
 
 
 def _why_none() -> str:
-    """Why there is no store, as far as this system tells."""
+    """The reason for a missing store, as far as this system tells."""
     import sys
 
     if not sys.platform.startswith("linux"):
@@ -180,7 +180,7 @@ def _why_none() -> str:
 
 
 def _explained(error: Exception) -> KeyringTrouble:
-    """A sentence for what a store raised. Its own words may be shown; they never hold the secret."""
+    """A sentence for an error of the store. The store's words may be shown: they never hold the secret."""
     from keyring import errors
 
     if isinstance(error, errors.KeyringLocked):
@@ -192,6 +192,6 @@ def _explained(error: Exception) -> KeyringTrouble:
             "The keyring has not been set up yet: log in to the desktop once, or create a default keyring."
         )
     if type(error).__name__ in ("DBusErrorResponse", "ConnectionResetError", "EOFError"):
-        return KeyringTrouble("The keyring service broke off the conversation: start it again, or log in anew.")
+        return KeyringTrouble("The keyring service closed the connection: start it again, or log in again.")
     words = " ".join(str(error).split())[:200] or type(error).__name__
     return KeyringTrouble(f"The keyring refused: {words.rstrip('.')}.")

@@ -44,7 +44,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import did: rows added, rows that were there already, and lines that could not be read."""
+    """Result of an import: added rows, known rows, and bad lines with their numbers and reasons."""
 
     added: int
     unchanged: int
@@ -53,14 +53,14 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What is known of a profile's token."""
+    """A profile's token and its origin."""
 
     secret: Secret | None
     origin: Literal["environment", "keyring", "session", "node", "none"]
     trouble: str | None = None
-    """One sentence: what is wrong with the keyring, and what to do about it."""
+    """One sentence about a problem with the keyring, and the next step."""
     expires_at: datetime | None = None
-    """When the token says it ends."""
+    """The token's own expiry date."""
     token_for: str | None = None
     """The origin that a token of this run was entered for; of one in the keyring, the profile knows it."""
 
@@ -79,7 +79,7 @@ State = Literal["unknown", "ok", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the last call to the service went."""
+    """Result of the last call to the service."""
 
     state: State
     sentence: str
@@ -88,7 +88,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class RevokeResult:
-    """What revoking did; `was_pinned` is False where the service had no such pin."""
+    """Result of revoking; `was_pinned` is False if the service had no such pin."""
 
     cid: str
     was_pinned: bool
@@ -96,7 +96,7 @@ class RevokeResult:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """How a connection test went; the error is a `PinuiError` or a `WorkspaceError`."""
+    """Result of a connection test; the error is a `PinuiError` or a `WorkspaceError`."""
 
     __test__ = False  # pytest would take it for a test class
 

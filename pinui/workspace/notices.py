@@ -22,7 +22,7 @@ def give_notice(sentence: str) -> None:
 
 
 def on_notice(tell: Callable[[str], None]) -> Callable[[], None]:
-    """Have each notice told, in the event loop that runs now, the node's warnings too; the result ends that."""
+    """Call a function with each notice and node warning, in the running event loop; the result ends that."""
     logs, handler = (logging.getLogger("pinui.node"), log), _Notices(tell)
     for one in logs:
         one.addHandler(handler)
@@ -41,7 +41,7 @@ class _Notices(logging.Handler):
         self._loop = asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info:  # a request that failed: whoever asked hears of it in the answer
+        if record.exc_info:  # a failed request: its answer reports it
             return
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._tell, record.getMessage())

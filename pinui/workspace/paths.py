@@ -1,4 +1,4 @@
-"""Where pinui keeps things: under `PINUI_HOME` if that is set, else where the OS wants them."""
+"""The places of pinui's files: under `PINUI_HOME` if that is set, else the usual folders of the OS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Paths:
     node: Path
     """The data folder of the embedded node."""
     crashes: Path
-    """Where reports of crashes go."""
+    """The folder for crash reports."""
     home: Path | None = None
     """Set if everything is under one folder that the user chose."""
 
@@ -42,17 +42,17 @@ class Paths:
 
     @property
     def drafts(self) -> Path:
-        """Where text that is not stored yet waits for the next start."""
+        """The folder for unsaved text."""
         return self.history.with_name("drafts")
 
     @property
     def debug_log(self) -> Path:
-        """Where the workbench logs with `--debug`."""
+        """The workbench's log with `--debug`."""
         return self.history.with_name("debug.log")
 
     @property
     def mark(self) -> str:
-        """What keyring entries of this home end in, so that a test home never touches the real token."""
+        """The ending of this home's keyring entries: a test home never touches the real token."""
         if self.home is None:
             return ""
         import hashlib  # only credentials need it
@@ -63,7 +63,7 @@ class Paths:
 def _platform_folders() -> tuple[Path, Path]:
     """The folders for settings and for data that this OS wants."""
     if sys.platform == "linux":
-        # What platformdirs would say; importing it takes longer than all else that `pinui history` does.
+        # The same as platformdirs, but its import takes longer than everything else in `pinui history`.
         settings, data = os.environ.get("XDG_CONFIG_HOME", ""), os.environ.get("XDG_DATA_HOME", "")
         return (
             Path(settings if settings.strip() else "~/.config").expanduser() / "pinui",

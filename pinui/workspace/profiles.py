@@ -1,4 +1,4 @@
-"""Profiles and settings in `config.toml`: read strictly, written with care for what the user wrote there."""
+"""Profiles and settings in `config.toml`: read strictly; writing keeps the user's comments and order."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Profiles:
             *(("gateway URL", url) for url in (profile.gateway_url, *profile.gateways)),
         ):
             if url is not None:
-                check_url(url, what=what)  # what could not be read again is not written
+                check_url(url, what=what)  # a name that could not be read again is refused
 
         before = self._own().get(profile.name) or BUILT_IN.get(profile.name)
         if before is not None and profile.token_for is None:
@@ -267,7 +267,7 @@ class Profiles:
         return _broken(self.path, f"{place}“{key}” {reason}")
 
     def _change(self, change: Callable[[Any], None]) -> None:
-        """Read anew, change, write: what another process wrote meanwhile and what the user wrote by hand stays."""
+        """Read the file again, change it, and write it: changes by other processes and by hand stay."""
         import tomlkit  # keeps comments and order; only writing needs it
 
         try:
@@ -276,7 +276,7 @@ class Profiles:
             with lock_folder(folder):  # a change that another process makes meanwhile would be lost
                 text = self._text()
                 _parse(self.path, text)
-                self._own()  # a file that says nonsense is for its owner to mend, not for us to write into
+                self._own()  # a file with wrong values is left for its owner to correct
                 document = tomlkit.parse(text)
                 change(document)
                 changed = tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType] – tomlkit's own signature
@@ -288,7 +288,7 @@ class Profiles:
 
 
 def overridden(profile: Profile, environment: Mapping[str, str]) -> Profile:
-    """The profile with what the environment says instead."""
+    """The profile with the overrides from the environment."""
     api_url, gateway_url = environment.get("PINUI_API_URL"), environment.get("PINUI_GATEWAY_URL")
     if api_url:
         url = check_url(api_url, what="PINUI_API_URL")
@@ -307,7 +307,7 @@ def _bound(profile: Profile, before: Profile) -> Profile:
 
 
 def line_of(text: str, key: str, table: str | None) -> int | None:
-    """The line a key stands on, as far as plain reading tells; dotted and inline tables have none."""
+    """The line number of a key; dotted and inline tables have none."""
     header, header_line = f"[{table or key}]", None
     inside = table is None
     assignment = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
@@ -333,7 +333,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 
 def _broken(path: Path, what: str) -> ConfigError:
-    return ConfigError(f"{path} cannot be used: {what}.", hint="Mend the file or move it away; nothing was changed.")
+    return ConfigError(f"{path} cannot be used: {what}.", hint="Correct the file or move it away; nothing was changed.")
 
 
 def _table_of(document: Any, name: str) -> Any:

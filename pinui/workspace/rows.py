@@ -1,4 +1,4 @@
-"""Rows of the history, and queries for them. Apart from the other values: listing rows should start at once."""
+"""Rows of the history, and queries for them. A module of its own, so that listing rows starts fast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Entry:
     """The user's own, or the file's name."""
     note: str | None = None
     recipient: str | None = None
-    """Whom a sent message names; the name that a received one was filed under."""
+    """The recipient of a sent message; the name that a received one was filed under."""
     excerpt: str | None = None
     """The beginning of the JSON text, or of the message."""
     verification: str | None = None
@@ -42,17 +42,16 @@ class Entry:
 
     is_folder: bool = False
     source: str | None = None
-    """Where an uploaded file was on this machine."""
-    """Whether a file is known to be a folder."""
+    """The path of an uploaded file on this machine."""
 
     @property
     def title(self) -> str:
-        """What to call it in a list."""
+        """Its title in a list."""
         first_line = (self.excerpt or "").strip().split("\n", 1)[0].strip()
         return (self.name or self.note or first_line or self.cid) + ("/" if self.is_folder else "")
 
     def to_json(self) -> dict[str, str | int | bool]:
-        """The row for a script or an export, with the contract's names; what is not known is left out."""
+        """The row for a script or an export, with the contract's names; unknown values are left out."""
         fields = {
             "cid": self.cid,
             "timestamp": self.timestamp,
@@ -72,7 +71,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which rows of the history, and in what order."""
+    """A selection of rows, and their order."""
 
     text: str = ""
     """A part of the CID, the name, the note, the recipient or the beginning of the JSON text; case is ignored."""
@@ -88,10 +87,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Somebody messages were sent to or filed under."""
+    """A name that messages were sent to or filed under."""
 
     name: str
     count: int
     timestamp: int
-    """Of the newest one, in milliseconds."""
+    """Time of the newest message, in milliseconds."""
     excerpt: str | None

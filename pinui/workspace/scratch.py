@@ -23,25 +23,25 @@ LOCK = ".pinui-scratch"
 
 @contextmanager
 def scratch_folder() -> Generator[Path]:
-    """A new folder that is gone at the end."""
+    """A new folder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)
         lock = create_private(folder / f"{LOCK}.new")
         try:
             lock_now(lock)
-            (folder / f"{LOCK}.new").rename(folder / LOCK)  # nobody finds it before it is locked
+            (folder / f"{LOCK}.new").rename(folder / LOCK)  # no other process finds it before it is locked
             yield folder
         finally:
             os.close(lock)
 
 
 def is_scratch(path: Path) -> bool:
-    """Whether a file or folder is in such a temporary folder, and so gone soon."""
+    """Whether a file or folder is in such a temporary folder."""
     return (path.parent / LOCK).exists()
 
 
 def create_private(path: Path) -> int:
-    """A new file, open for writing, that nobody else could ever read."""
+    """A new file, open for writing, for its owner alone."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
@@ -50,7 +50,7 @@ def remove_left_overs() -> None:
     if os.name == "nt":  # without locks, a folder is removed by its owner alone
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # it is somebody else's, or another process was faster
+        with suppress(OSError):  # another user's, or another process was faster
             if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
                 continue
             lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)

@@ -1,4 +1,4 @@
-"""An error as a person should read it: one sentence, and what to do next where there is something to do."""
+"""An error for a person: one sentence, and the next step if there is one."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def api_sentence(profile: Profile) -> str | None:
 
 
 def finished(words: str) -> str:
-    """The words with a full stop, if they have no end of their own."""
+    """The text with a full stop at its end."""
     return words if words.endswith((".", "!", "?")) else f"{words}."

@@ -17,7 +17,7 @@ JOINED = f"{EMOJI}(?:\u200d{EMOJI}){{1,3}}|" + "|".join(
 )
 # Everything that is neither printable ASCII nor a line break or tab; most of it turns out to be harmless.
 SUSPECT = re.compile(rf"{JOINED}|[^\x20-\x7e\n\t]")
-# What steers a terminal or hides text: controls (C0, DEL, C1), formats (bidi, zero-width), lone surrogates,
+# Characters that steer a terminal or hide text: controls (C0, DEL, C1), formats (bidi, zero-width), lone surrogates,
 # and the two separators that some terminals take for line ends.
 HARMFUL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 REPLACEMENT = "\ufffd"
@@ -39,7 +39,7 @@ def clean_line(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text with what has no UTF-8 form replaced: lone surrogates, as in a file name that is no UTF-8."""
+    """The text with lone surrogates replaced, which have no UTF-8 form; file names that are no UTF-8 have them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Uploads and downloads in the background: a queue that belongs to the workspace, not to what shows it."""
+"""Uploads and downloads in the background: a queue that belongs to the workspace, not to a screen."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "Rate", "Transfer", "Transfers"]
 
 AT_ONCE = 3
-NOTICE_SECONDS = 0.1  # a screen need not be told more often
-RATE_SECONDS = 3.0  # how far back the rate looks, about
+NOTICE_SECONDS = 0.1  # often enough for a screen
+RATE_SECONDS = 3.0  # the time that the rate is averaged over, about
 
 
 class Progress(Protocol):
-    """How far something is: bytes done, and bytes in all where that is known."""
+    """Progress: the bytes done, and the total if it is known."""
 
     def __call__(self, done: int, total: int | None, /) -> None: ...
 
 
 class Work(Protocol):
-    """One transfer's work at a service, which can be begun again."""
+    """The work of one transfer at a service, which can be repeated."""
 
     def __call__(self, service: Service, progress: Progress, /) -> Awaitable[None]: ...
 
 
 class Operations(Protocol):
-    """What a queue needs to be able to do; the `Workspace` can."""
+    """The operations that the queue runs; `Workspace` has them."""
 
     @property
     def service(self) -> Service: ...
@@ -76,8 +76,8 @@ class Rate:
     _at: float | None = None
 
     def add(self, done: int, now: float) -> None:
-        """Note how far it is at a time."""
-        if self._at is None or done < self._done:  # begun, or begun again after a failure
+        """Add a measurement."""
+        if self._at is None or done < self._done:  # the first one, or the first after a restart
             self._done, self._at = done, now
             return
         passed = now - self._at
@@ -89,7 +89,7 @@ class Rate:
         self._done, self._at = done, now
 
     def remaining(self, done: int, total: int | None) -> float | None:
-        """Seconds still to go, where that can be said."""
+        """The remaining seconds, if they can be estimated."""
         if total is None or not self.value:
             return None
         return max(0.0, (total - done) / self.value)
@@ -114,28 +114,28 @@ class Transfer:
     error: str | None = None
     """A sentence."""
     hint: str | None = None
-    """What to do about it."""
+    """The next step for the user."""
     failure: BaseException | None = None
     """The error itself."""
     entry: Entry | None = None
     """The row of the history that an upload made."""
     verification: str | None = None
-    """Whether what was downloaded is what its CID names."""
+    """The verdict on the downloaded content."""
     left_out: LeftOut | None = None
-    """What the upload of a folder left out."""
+    """The entries that the upload of a folder left out."""
     started_at: float | None = None
     ended_at: float | None = None
     profile: str | None = None
-    """The one it was begun with, where it ends, whichever is in use by then."""
+    """The profile it started with; it ends there, even after a switch."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is over, well or not."""
+        """Whether it is done, failed or cancelled."""
         return self.state in ("done", "failed", "cancelled")
 
 
 class Transfers:
-    """The queue. At most three run at once; the others wait in their order."""
+    """The queue. At most three transfers run at once; the others wait in their order."""
 
     def __init__(self, operations: Operations, changed: Callable[[], None]) -> None:
         self._operations = operations
@@ -149,13 +149,13 @@ class Transfers:
 
     @property
     def active(self) -> int:
-        """How many are not over yet."""
+        """The number of transfers that have not ended."""
         return sum(not transfer.has_ended for transfer in self.all)
 
     def upload(
         self, path: Path, *, name: str | None = None, hidden: bool = False, follow_links: bool = False
     ) -> Transfer:
-        """Queue a file or folder; of a folder, hidden names and links only where they are asked for."""
+        """Queue a file or folder; `hidden` and `follow_links` apply to folders."""
         transfer = self._new("upload", name or path.name or str(path))
         transfer.path = path
 
@@ -182,7 +182,7 @@ class Transfers:
         return self._start(transfer, work)
 
     def download(self, address: str, to: Path, *, overwrite: bool = False, title: str | None = None) -> Transfer:
-        """Queue what an address names."""
+        """Queue the download of an address."""
         transfer = self._new("download", title or to.name or address)
         transfer.cid, transfer.path = address, to
 
@@ -197,12 +197,12 @@ class Transfers:
         return self._start(transfer, work)
 
     def cancel(self, id: int) -> None:  # noqa: A002 – it is the transfer's id
-        """Stop one; what is over stays as it is."""
+        """Cancel a transfer, unless it has ended."""
         if (task := self._tasks.get(id)) is not None:
             task.cancel()
 
     def retry(self, id: int) -> None:  # noqa: A002
-        """Begin one again that failed or was cancelled: with the same profile, as it is now if that one is in use."""
+        """Restart a failed or cancelled transfer, with the same profile; if it is in use, with its current settings."""
         transfer = next((transfer for transfer in self.all if transfer.id == id), None)
         if transfer is not None and transfer.state in ("failed", "cancelled"):
             used = self._operations.service
@@ -214,24 +214,24 @@ class Transfers:
             self._start(transfer, self._work[id])
 
     def clear_ended(self) -> None:
-        """Take those that are over off the list."""
+        """Remove ended transfers from the list."""
         self.all = [transfer for transfer in self.all if not transfer.has_ended]
         self._work = {transfer.id: self._work[transfer.id] for transfer in self.all}
         self._services = {transfer.id: self._services[transfer.id] for transfer in self.all}
         self._changed()
 
     async def wait(self, transfer: Transfer) -> None:
-        """Wait until one is over."""
+        """Wait until a transfer has ended."""
         if (task := self._tasks.get(transfer.id)) is not None:
             await asyncio.wait([task])
 
     async def join(self) -> None:
-        """Wait until none is left to do."""
+        """Wait until all transfers have ended."""
         while self._tasks:
             await asyncio.wait(list(self._tasks.values()))
 
     async def cancel_all(self) -> None:
-        """Stop all of them, and wait until they have cleaned up."""
+        """Cancel all transfers, and wait until they have cleaned up."""
         for task in self._tasks.values():
             task.cancel()
         await self.join()
@@ -247,20 +247,20 @@ class Transfers:
     def _start(self, transfer: Transfer, work: Work) -> Transfer:
         task = asyncio.get_running_loop().create_task(self._run(transfer, work))
         self._work[transfer.id], self._tasks[transfer.id] = work, task
-        # A task that is cancelled before it began runs nothing of its own: this still ends its row.
+        # A task that is cancelled before it starts runs no code of its own: this still ends its row.
         task.add_done_callback(lambda _: self._end(transfer))
         self._changed()
         return transfer
 
     async def _run(self, transfer: Transfer, work: Work) -> None:
-        # Held while it waits, too: the connection of a profile that was left stays open for those in the queue.
+        # Held while it waits, too: after a switch, the client of the old profile stays open for its queue.
         with self._services[transfer.id].held() as service:
             async with self._slots:
                 transfer.state, transfer.started_at = "running", time.time()
                 self._changed()
                 try:
                     await work(service, self._watch(transfer))
-                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – whatever it is, the row says it and the queue goes on
+                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the queue goes on
                     transfer.state = "failed"
                     transfer.failure = error
                     transfer.error, transfer.hint = sentence_for(error)

@@ -41,13 +41,13 @@ __all__ = ["Workspace"]
 NOTHING_YET = "Nothing was asked of the service yet."
 T = TypeVar("T")
 NOBODY_HAS_IT = frozenset({404, 410, 504})
-"""What gateways answer for content that they can't find."""
+"""The answers of gateways for content that they can't find."""
 
 
 class Workspace:
-    """What both faces work with. Operations go through one `Client`, and each write is in the history first.
+    """The operations of the verbs and the TUI, through one `Client`. The history records each write.
 
-    An operation is done at the service that was in use when it began, or at the one it is given.
+    An operation ends at the service that was in use when it began, or at the one it is given.
     """
 
     def __init__(self, paths: Paths, profiles: Profiles) -> None:
@@ -55,7 +55,7 @@ class Workspace:
         self.profiles = profiles
         self.credentials = Credentials(paths)
         self.service = self._service_of(profiles.current)
-        """The service in use. A long operation holds it with `held()`: it ends there, whichever is in use by then."""
+        """The service in use. A long operation holds it with `held()`, and ends there even after a switch."""
         self.status = Status("unknown", NOTHING_YET, time.time())
         self.waiting_until: float | None = None
         """While the service has asked for a pause: when the next try begins, in `time.monotonic()` seconds."""
@@ -175,7 +175,7 @@ class Workspace:
         return 0 if self.waiting_until is None else max(0, math.ceil(self.waiting_until - time.monotonic()))
 
     async def totals(self) -> Totals | None:
-        """The size of the account, where the service tells it."""
+        """The size of the account, if the service tells it."""
         from pinui.sdk.errors import Unsupported
 
         with self.service.held() as service:
@@ -213,7 +213,7 @@ class Workspace:
         on_left_out: Callable[[LeftOut], None] | None = None,
         at: Service | None = None,
     ) -> Entry:
-        """Upload a file, or a folder as one directory; `on_left_out` hears what the folder's upload left out."""
+        """Upload a file, or a folder as one directory; `on_left_out` gets the entries that were left out."""
         place = None
         if isinstance(source, Path):
             name = name or _own_name(source)
@@ -237,7 +237,7 @@ class Workspace:
         on_verdict: OnVerdict | None = None,
         at: Service | None = None,
     ) -> Path:
-        """Write what an address names to a file or folder, which appears when it is whole."""
+        """Write the content of an address to a file or folder, which appears when it is complete."""
         from pinui.sdk.errors import PinuiError
 
         with (at or self.service).held() as service:
@@ -285,7 +285,7 @@ class Workspace:
             await self._read(service, address, copy(client))
 
     async def name_for(self, address: str) -> str:
-        """What to call a download: the last name of the address, the name in the history, or the CID."""
+        """The name for a download: the last name of the address, the name in the history, or the CID."""
         from pinui.sdk.address import Address
         from pinui.sdk.names import safe_name
 
@@ -294,7 +294,7 @@ class Workspace:
         return safe_name((known and known.name) or parsed.name, parsed.cid)
 
     async def preview(self, address: str, *, limit: int = 262_144) -> Peek:
-        """The beginning of some content, or what a directory holds."""
+        """The beginning of some content, or the entries of a directory."""
         with self.service.held() as service:
             client = await service.open_to_read()
             return await self._read(service, address, client.peek(address, limit=limit))
@@ -302,7 +302,7 @@ class Workspace:
     # Messages
 
     async def send(self, recipient: str, text: str) -> Entry:
-        """Store a message for somebody. Nothing is delivered: its CID is what to pass on."""
+        """Store a message. Nothing is delivered: the sender shares the CID."""
         if not recipient.strip():
             raise WorkspaceError("A message needs a recipient: any name that means something to you both.")
         with self.service.held() as service:
@@ -347,7 +347,7 @@ class Workspace:
     # Revoking
 
     async def revoke(self, cid: str, *, at: Service | None = None) -> RevokeResult:
-        """Take the pin away at the service. The rows stay in the history, marked."""
+        """Remove the pin at the service. The rows stay in the history, marked."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import ProviderError
         from pinui.sdk.transport.refusals import is_not_pinned
@@ -415,7 +415,7 @@ class Workspace:
                 client = await service.open_to_read()
                 copy = await service.call(client.download(entry.cid, to=folder / "content", on_verdict=verdicts.append))
             except PinuiError as error:
-                why = "its file has changed or gone" if source else "nobody noted where its file was"
+                why = "its file has changed or gone" if source else "the path of its file is not known"
                 raise WorkspaceError(
                     f"It can't be stored again: {why}, and no gateway gives it any more.", hint=str(error)
                 ) from error
@@ -452,7 +452,7 @@ class Workspace:
         entries = await self.history.entries(await self.history.ids(query))
         return list(dict.fromkeys(entry.cid for entry in entries))
 
-    # How it is done
+    # Service and status
 
     def _service_of(self, profile: Profile) -> Service:
         return Service(
@@ -478,13 +478,13 @@ class Workspace:
             callback()
 
     async def _ready_to_write(self, service: Service) -> Client:
-        """The client, once the history is known to work: a write that it could not remember is not begun."""
+        """The client, if the history works: without a record, no write starts."""
         client = (await service.open()).client
         await self.history.check()
         return client
 
     async def _read(self, service: Service, address: str, call: Awaitable[T]) -> T:
-        """Await a call that reads. Where nobody has the content, say so if it was revoked."""
+        """Await a call that reads. If no gateway has the content and it was revoked, the error says so."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import NetworkTimeout, ProviderError
 
@@ -541,14 +541,14 @@ class Workspace:
 
 
 async def _json_text(value: Any) -> str:
-    """A document's stored text, made beside the loop."""
+    """A document's stored text, made in a thread."""
     from pinui.sdk.stored_json import json_text
 
     return await asyncio.to_thread(json_text, value)
 
 
 def _place_of(path: Path) -> str | None:
-    """Where a file or folder can be found later; None for a temporary one."""
+    """The path to find a file or folder at later; None for a temporary one."""
     from pinui.workspace.scratch import is_scratch
 
     place = Path(os.path.abspath(path))  # noqa: PTH100 – resolve() would follow a link
@@ -566,7 +566,7 @@ def _same_content(one: str, other: str) -> bool:
 
 
 def _way_to(path: Path, cid: str) -> tuple[bool, bool] | None:
-    """How an upload of a file or folder gets this CID: with hidden names, with links followed; None if it doesn't."""
+    """The options that give a file or folder this CID: hidden names, followed links; None if no options do."""
     from itertools import product
 
     from pinui.ipfs.errors import ContentAddressError
@@ -597,12 +597,12 @@ def _write_all(into: BinaryIO, data: bytes) -> None:
 
 
 def _own_name(path: Path) -> str:
-    """What something is called where it stands: a link by its own name, `.` by the folder's."""
+    """The name of a path in its folder: a link's own name, and for `.` the folder's."""
     return Path(os.path.abspath(path)).name  # noqa: PTH100 – resolve() would follow a link
 
 
 def _followed(path: Path) -> Path:
-    """What a link points to: the link itself stays."""
+    """The target of a link, so that the link itself stays."""
     return path.resolve() if path.is_symlink() else path
 
 

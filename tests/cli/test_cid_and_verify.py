@@ -35,7 +35,7 @@ def test_a_folder_whose_cid_cannot_be_told_is_a_sentence(call: Run, here: Path) 
     Path(os.fsdecode(os.fsencode(here / "photos") + b"/caf\xe9.txt")).write_text("hi")
     ran = call("cid", "photos")
     assert (ran.code, ran.out) == (1, "")
-    assert "photos: The CID can't be told beforehand: the file name" in ran.err
+    assert "photos: The CID can't be computed without an upload: the file name" in ran.err
     assert "no Unicode text" in ran.err
 
 

@@ -130,7 +130,7 @@ def test_more_than_anybody_reads_is_not_gathered_for_a_terminal(call: Run, here:
     cid = call("upload", "long.txt").line.split("\t")[0]
     shown = terminal("download", cid, "-o", "-")
     assert shown.end() == 1
-    assert "more than anybody reads on a terminal" in shown.text
+    assert "too long for a terminal" in shown.text
     assert "a line of many" not in shown.text
 
 

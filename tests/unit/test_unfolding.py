@@ -77,7 +77,7 @@ def test_a_shard_that_is_linked_from_many_places_is_refused() -> None:
         sections.append((cid, block))
     for deep in (True, False):
         verifier = CarVerifier(cid, deep=deep, repeats=False)
-        with pytest.raises(MalformedContent, match="where nobody would find it"):
+        with pytest.raises(MalformedContent, match="in the wrong place of its sharded folder"):
             list(verifier.feed(car(sections[::-1])))
 
 

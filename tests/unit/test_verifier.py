@@ -135,7 +135,7 @@ def test_blocks_that_are_missing_repeated_swapped_or_foreign_are_refused() -> No
                 run(CarVerifier(root), car(broken))
     with pytest.raises(MalformedContent, match="where another one is due"):
         run(CarVerifier(root), car([*blocks, foreign]))
-    with pytest.raises(MissingBlock, match="is missing from what the server sent"):
+    with pytest.raises(MissingBlock, match="is missing from the server's answer"):
         run(CarVerifier(root), car(blocks[:-1]))
 
 

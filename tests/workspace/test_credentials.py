@@ -74,7 +74,7 @@ class Raising(FakeOSStore):
         (errors.KeyringLocked("locked!"), "is locked"),
         (errors.InitError("no collection"), "has not been set up yet"),
         (errors.NoKeyringError("none"), "no keyring here"),
-        (EOFError(), "broke off"),
+        (EOFError(), "closed the connection"),
         (ValueError("strange\nthings"), "refused: strange things"),
         (RuntimeError(), "refused: RuntimeError"),
     ],

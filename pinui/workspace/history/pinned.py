@@ -1,4 +1,4 @@
-"""Whether something is pinned. It belongs to the content at a service, whichever version of its CID names it."""
+"""Pinned or revoked: a state of content at a service, the same for both versions of its CID."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def set_pinned(connection: sqlite3.Connection, cid: str, profile: str) -> None:
 def set_revoked(
     connection: sqlite3.Connection, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True
 ) -> None:
-    """Note that it is no longer pinned. What was not pinned any more was revoked when that was noted first."""
+    """Note that it is no longer pinned. If it was not pinned any more, the earlier date stays."""
     # Never before the newest row: a clock that was set back would make an import take it for pinned.
     revoked_at = max(revoked_at, _last_sent(connection, cid, profile) or 0)
     replacing, keeping = "INSERT OR REPLACE INTO revocations", "INSERT OR IGNORE INTO revocations"

@@ -90,7 +90,7 @@ class Selection:
 
 def select(query: Query, *, searchable: bool) -> Selection:
     """The selection that a query means."""
-    # Each word may stand in another place of the row: “alice eight” finds a message to alice about eight o'clock.
+    # Each word may be in another column of the row: “alice eight” finds a message to alice about eight o'clock.
     words = query.text.replace("\0", "").split()
     indexed = [word for word in words if len(word) >= TRIGRAM] if searchable else []
     selection = Selection(query.sort, by_index=bool(indexed))
@@ -99,7 +99,7 @@ def select(query: Query, *, searchable: bool) -> Selection:
     for word in words:
         if word in indexed:
             continue
-        # Case is ignored here for ASCII only, which is what LIKE can do.
+        # LIKE ignores case for ASCII only.
         escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         either = " OR ".join(f"e.{column} LIKE ? ESCAPE '\\'" for column in SEARCHED)
         selection.add(f"({either})", *[f"%{escaped}%"] * len(SEARCHED))

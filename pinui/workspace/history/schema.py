@@ -64,7 +64,7 @@ CREATE TABLE revocations (
 ) WITHOUT ROWID;
 """
 
-# The record's size counts the characters of JSON, as JavaScript does. What people compare is bytes.
+# The record's size counts the characters of JSON, as JavaScript does. People compare bytes.
 BYTES = """
 ALTER TABLE entries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE entries SET bytes = coalesce(
@@ -75,7 +75,7 @@ UPDATE entries SET bytes = coalesce(
 # Rows of older files don't know whether they are folders.
 FOLDERS = "ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;"
 
-# Where an uploaded file was, so that a revoked one can be stored again.
+# The path of an uploaded file, so that a revoked one can be stored again.
 SOURCES = "ALTER TABLE entries ADD COLUMN source TEXT;"
 
 MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES)
@@ -209,7 +209,7 @@ def writing(connection: sqlite3.Connection) -> Generator[None]:
 
 @contextmanager
 def undone_if_refused(connection: sqlite3.Connection) -> Generator[None]:
-    """A part of a transaction: what it wrote goes if it raises, what was written before it stays."""
+    """A part of a transaction. If it raises, its own changes are undone, and earlier ones stay."""
     connection.execute("SAVEPOINT part")
     try:
         yield

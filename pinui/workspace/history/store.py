@@ -152,7 +152,7 @@ class HistoryFile:
     # Writing
 
     def check(self) -> None:
-        """Open the file, and raise `HistoryError` if no row could be written; SQLite tells only when it writes."""
+        """Open the file, and raise `HistoryError` if no row could be written; SQLite itself fails only on a write."""
         if self.connection and not os.access(self.path.parent, os.W_OK):  # it needs a journal beside the file
             raise HistoryError(
                 f"{self.path} cannot be written: its folder is read-only.", hint="PINUI_HOME moves it elsewhere."
