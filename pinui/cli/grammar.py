@@ -270,6 +270,13 @@ def _node(verbs: _Verbs) -> None:
     token.add_argument("--token", metavar="TOKEN", help="its token, which the list of processes shows")
     verb.add_argument("--rate-limit", type=_at_least_one, metavar="N", help="answer 429 after N requests a minute")
     verb.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="answer pages of this origin, such as http://localhost:5173 (repeatable)",
+    )
+    verb.add_argument(
         "--fetch-from",
         action="append",
         default=[],

@@ -31,6 +31,7 @@ def node(options: Namespace, console: Console) -> int:
             port=options.port,
             token=token,
             rate_limit=options.rate_limit,
+            allow_origins=options.allow_origin,
             fetch_from=options.fetch_from,
             as_json=console.as_json,
         )

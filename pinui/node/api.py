@@ -15,9 +15,12 @@ from pinui.node.store import PinStore
 from pinui.node.uploads import MultipartUpload, boundary_of, store_json
 from pinui.node.wire import (
     job_body,
+    jobs_body,
+    jobs_query,
     json_request,
     list_body,
     list_query,
+    options_field,
     pin_body,
     pin_by_hash_request,
     read_cid,
@@ -43,6 +46,7 @@ class PinningApi:
             "/pinning/pinJSONToIPFS": ("POST", self._pin_json),
             "/pinning/pinFileToIPFS": ("POST", self._pin_file),
             "/pinning/pinByHash": ("POST", self._pin_by_hash),
+            "/pinning/pinJobs": ("GET", self._jobs),
             "/pinning/hashMetadata": ("PUT", self._update),
             "/data/testAuthentication": ("GET", self._test_authentication),
             "/data/pinList": ("GET", self._list),
@@ -70,6 +74,7 @@ class PinningApi:
 
         def pin() -> tuple[Pin, bool]:
             text, options = json_request(body)
+            self._store.check_group(options.group)
             return store_json(self._store, text, options)
 
         return web.json_response(pin_body(*await self._workers.run(pin)))
@@ -80,6 +85,7 @@ class PinningApi:
         upload = MultipartUpload(self._store, boundary)
         try:
             await pump(request, self._workers, upload)
+            await self._workers.run(self._store.check_group, options_field(upload.fields).group)
             await self._workers.exhaust(upload.settle())
             pin, duplicate = await self._workers.run(upload.finish)
         finally:
@@ -89,7 +95,12 @@ class PinningApi:
     async def _pin_by_hash(self, request: web.BaseRequest) -> web.Response:
         body = await read_whole(request, MAX_METADATA)
         cid, options = await self._workers.run(pin_by_hash_request, body)
+        await self._workers.run(self._store.check_group, options.group)
         return web.json_response(job_body(await self._by_cid.pin(cid, options)))
+
+    async def _jobs(self, request: web.BaseRequest) -> web.Response:
+        query = jobs_query(request.query)
+        return web.json_response(jobs_body(self._by_cid.jobs(query.status, query.cids), query))
 
     async def _update(self, request: web.BaseRequest) -> web.Response:
         cid, update = await self._workers.run(update_request, await read_whole(request, MAX_METADATA))

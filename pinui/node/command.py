@@ -28,6 +28,7 @@ def run(
     port: int | None = None,
     token: str | None = None,
     rate_limit: int | None = None,
+    allow_origins: Sequence[str] = (),
     fetch_from: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
@@ -45,6 +46,7 @@ def run(
         port=port or 0,
         token=token or None,
         rate_limit=rate_limit or None,
+        allow_origins=allow_origins,
         fetch_from=fetch_from,
         on_request=lambda line: log.put(show(line)),
     )

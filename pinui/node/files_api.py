@@ -175,11 +175,7 @@ class FilesApi:
         for name, why in UNSUPPORTED.items():
             if fields.get(name, "").lower() not in ("", "false"):
                 raise ApiError(400, why)
-        await self._check_group(fields.get("group_id") or None)
-
-    async def _check_group(self, id_: str | None) -> None:
-        if id_ is not None and await self._workers.run(self._store.ask, lambda index: index.group(id_)) is None:
-            raise ApiError(404, f"No group has the id {id_[:100]!r}.")
+        await self._workers.run(self._store.check_group, fields.get("group_id") or None)
 
     # Files
 
@@ -212,7 +208,7 @@ class FilesApi:
         fields = json_fields(await read_whole(request, MAX_BODY))
         cid = read_cid(fields.get("cid"))
         options = replace(read_options(fields, None), group=text_field(fields.get("group_id")))
-        await self._check_group(options.group)
+        await self._workers.run(self._store.check_group, options.group)
         return _data(job_body(await self._by_cid.pin(cid, options)))
 
     def _jobs(self, request: web.BaseRequest) -> web.Response:
@@ -267,7 +263,7 @@ class FilesApi:
 
     async def _move(self, to: str | None, group: str, file_id: str) -> web.Response:
         """Put a file into a group, or take it out of it."""
-        await self._check_group(group)
+        await self._workers.run(self._store.check_group, group)
         moved = await self._workers.run(
             self._store.update, self._tus.pin_id(file_id), lambda pin: replace(pin, group=to)
         )

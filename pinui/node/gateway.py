@@ -25,13 +25,15 @@ from pinui.node.sending import Outgoing
 from pinui.node.store import BlockReader, PinStore
 from pinui.node.workers import BLOCK, Workers
 
-__all__ = ["SENT", "Gateway", "GatewayError"]
+__all__ = ["CORS", "SENT", "Gateway", "GatewayError"]
 
 FOR_EVER = "public, max-age=29030400, immutable"
 BLOCKS = 32
 """Blocks in memory at once, on their way to clients."""
 PAGES = 3
 """Pages of folders at once, each made as a whole: one of 20,000 entries takes about 15 MB."""
+CORS = web.RequestKey("cors", dict[str, str])
+"""Headers that let a page of another origin read an answer; empty for most."""
 SENT = web.RequestKey("sent", int)
 """The status of an answer whose every byte has been handed over."""
 
@@ -218,7 +220,7 @@ class Gateway:
         """Content that is read while it is sent."""
         if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
             return _known(headers)
-        response = _response(headers, size, status)
+        response = _response(headers | request[CORS], size, status)
         try:
             await self._outgoing.send(request, response, content if request.method == "GET" else iter(()))
         except (ContentAddressError, OSError) as error:
@@ -235,7 +237,7 @@ async def _send(
     """Content that is in memory already, with room for it."""
     if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
         return _known(headers)
-    response = _response(headers, len(content), status)
+    response = _response(headers | request[CORS], len(content), status)
     await outgoing.send_batch(request, response, iter([content] if request.method == "GET" else []), BLOCK)
     return await _ended(request, response)
 

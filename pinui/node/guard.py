@@ -5,17 +5,33 @@ from __future__ import annotations
 import hmac
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from pinui.node.errors import ApiError
 
-__all__ = ["RateLimit", "check_origin", "check_token", "policy", "safe_headers"]
+__all__ = [
+    "RateLimit",
+    "check_allowed",
+    "check_origin",
+    "check_token",
+    "cors_headers",
+    "policy",
+    "preflight_headers",
+    "safe_headers",
+]
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 HOST = re.compile(r"(\[::1\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
 FRAMES = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
 MINUTE = 60
+ANY = "*"
+# What a page may read of an answer besides the basics: the gateway's headers, and those of uploads in pieces.
+EXPOSED = (
+    "Content-Length, Content-Range, Location, Upload-Cid, Upload-Length, Upload-Offset, "
+    "X-Chunked-Output, X-Ipfs-Path, X-Ipfs-Roots, X-Stream-Output"
+)
+ALLOWED_HEADERS = "Content-Type, Range, User-Agent, X-Requested-With"
 
 
 def safe_headers(content_policy: str = "default-src 'none'") -> dict[str, str]:
@@ -32,12 +48,50 @@ def policy(content_type: str) -> str:
     return "sandbox allow-scripts" if re.search(r"html|xml", content_type) else ""
 
 
-def check_origin(headers: Mapping[str, str], port: int, path: str = "/") -> None:
+def check_allowed(origin: str) -> str:
+    """An origin that shall be allowed, or `*` for all of them; `ValueError` is a sentence."""
+    try:
+        parts = urlsplit(origin.rstrip("/"))
+        is_origin = parts.scheme in ("http", "https") and parts.hostname and not (parts.path or parts.query)
+    except ValueError:
+        is_origin = False
+    if origin != ANY and not is_origin:
+        raise ValueError(f"An origin is written like http://localhost:5173, and {origin!r} isn't.")
+    return origin.rstrip("/").lower()
+
+
+def cors_headers(headers: Mapping[str, str], allowed: Sequence[str]) -> dict[str, str]:
+    """What lets a page read an answer, if its origin is allowed."""
+    if ANY in allowed:
+        origin = ANY
+    elif (asking := headers.get("Origin", "").lower()) in allowed:
+        origin = asking
+    else:
+        return {}
+    vary = {} if origin == ANY else {"Vary": "Origin"}
+    return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": EXPOSED, **vary} | (
+        {"Access-Control-Allow-Methods": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": ALLOWED_HEADERS}
+    )
+
+
+def preflight_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The answer to a browser that asks before it sends a request of an allowed page."""
+    return {
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+        "Access-Control-Allow-Headers": headers.get("Access-Control-Request-Headers", ALLOWED_HEADERS),
+        "Access-Control-Allow-Private-Network": "true",
+        "Access-Control-Max-Age": "600",
+    }
+
+
+def check_origin(headers: Mapping[str, str], port: int, path: str = "/", allowed: Sequence[str] = ()) -> None:
     """Refuse other names for this machine (DNS rebinding) and what pages of other origins ask for."""
     host = HOST.fullmatch(headers.get("Host", ""))
     if host is None or host[1].strip("[]").lower() not in LOCAL:
         raise ApiError.of(403, "FORBIDDEN", "This node answers on this machine only, as 127.0.0.1 or localhost.")
     origin = headers.get("Origin")
+    if ANY in allowed or _origin_of(origin or headers.get("Referer", "")) in allowed:
+        return
     if origin is not None and not _is_own(origin, port):
         raise ApiError.of(403, "FORBIDDEN", "This node does not answer pages of other origins.")
     # Browsers say what a request is for: a link may be followed, but foreign pages may not embed what is here. To
@@ -47,6 +101,11 @@ def check_origin(headers: Mapping[str, str], port: int, path: str = "/") -> None
         is_part = path.startswith("/ipfs/") and _is_own(headers.get("Referer", ""), port)
         if not is_link and not is_part:
             raise ApiError.of(403, "FORBIDDEN", "This node does not answer pages of other origins.")
+
+
+def _origin_of(address: str) -> str:
+    """The origin of a page's address."""
+    return "/".join(address.lower().split("/")[:3])
 
 
 def _is_own(origin: str, port: int) -> bool:
@@ -59,8 +118,10 @@ def _is_own(origin: str, port: int) -> bool:
 
 
 def check_token(headers: Mapping[str, str], token: str) -> None:
-    """Refuse a request that does not carry the node's token."""
+    """Refuse a request that does not carry the node's token, as a bearer token or as the secret of a key."""
     scheme, _, given = headers.get("Authorization", "").partition(" ")
+    if "Authorization" not in headers and headers.get("pinata_api_key"):
+        scheme, given = "bearer", headers.get("pinata_secret_api_key", "")
     same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
     if not same or scheme.lower() != "bearer":
         raise ApiError.of(401, "INVALID_CREDENTIALS", "Invalid/expired credentials")

@@ -23,8 +23,16 @@ from pinui.node.by_cid import PinsByCid
 from pinui.node.connections import LimitedServer
 from pinui.node.errors import ApiError, FolderBusy, NewerIndex, is_disk_full
 from pinui.node.files_api import FilesApi
-from pinui.node.gateway import SENT, Gateway, GatewayError
-from pinui.node.guard import RateLimit, check_origin, check_token, safe_headers
+from pinui.node.gateway import CORS, SENT, Gateway, GatewayError
+from pinui.node.guard import (
+    RateLimit,
+    check_allowed,
+    check_origin,
+    check_token,
+    cors_headers,
+    preflight_headers,
+    safe_headers,
+)
 from pinui.node.lock import Patience
 from pinui.node.remote import check_gateway
 from pinui.node.settings import read_port, read_token, remember_port
@@ -62,7 +70,8 @@ class Node:
 
     `async with Node(folder) as node:` or `start` and `stop`. With no `port` it takes the one that the folder had
     before, or a free one. With no `token` it takes the folder's own, which is made once. Content that is
-    pinned by CID comes from the gateways in `fetch_from`, where no pin here contains it.
+    pinned by CID comes from the gateways in `fetch_from`, where no pin here contains it. Pages of the origins in
+    `allow_origins` may talk to the node; `*` stands for every page.
     """
 
     def __init__(
@@ -72,12 +81,14 @@ class Node:
         port: int = 0,
         token: str | None = None,
         rate_limit: int | None = None,
+        allow_origins: Sequence[str] = (),
         fetch_from: Sequence[str] = (),
         on_request: Callable[[RequestLine], None] | None = None,
     ) -> None:
         self.data_dir = Path(data_dir)
         self.port = port
         self._token = token
+        self._origins = tuple(check_allowed(origin) for origin in allow_origins)
         self._fetch_from = tuple(check_gateway(url) for url in fetch_from)
         self._limit = RateLimit(rate_limit) if rate_limit else None
         self._on_request = on_request
@@ -215,17 +226,18 @@ class Node:
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             began = time.perf_counter()
             status = BROKEN_OFF
+            request[CORS] = cors_headers(request.headers, self._origins)
             try:
                 response = await self._answer(request, api, files, gateway)
                 status = response.status
                 if not response.prepared:
-                    _make_safe(response)
+                    _make_safe(response, request)
             except asyncio.CancelledError:
                 status = request.get(SENT, BROKEN_OFF)
                 raise
             except web.HTTPException as moved:
                 status = moved.status
-                _make_safe(moved)
+                _make_safe(moved, request)
                 raise
             finally:
                 self._report(RequestLine(request.method, request.rel_url.raw_path, status, time.perf_counter() - began))
@@ -249,11 +261,13 @@ class Node:
         # The hosted service's SDK asks both APIs below one address.
         is_newer = path.startswith("/v3/") and not path.startswith("/v3/data/")
         try:
-            check_origin(request.headers, self.port, path)
+            check_origin(request.headers, self.port, path, self._origins)
+            if request.method == "OPTIONS" and request.get(CORS):
+                return web.Response(status=204, headers=preflight_headers(request.headers))
+            if path in ("/", "/favicon.ico", "/ipfs", "/ipns") or path.startswith("/ipns/"):
+                return _about(path)
             if path.startswith("/ipfs/"):
                 return await gateway.answer(request)
-            if path in ("/", "/favicon.ico"):
-                return _about(path)
             limits = self._limit.take() if self._limit else {}
             # The hosted service parses JSON first; here, strangers can't have their bodies read.
             if not (is_newer and files.admits(request)):
@@ -295,14 +309,14 @@ class Node:
         return ApiError.of(500, "INTERNAL_ERROR", f"The node failed at this: {kind}: {cause}"[:LONGEST_REASON])
 
 
-def _make_safe(response: web.StreamResponse) -> None:
-    for name, value in safe_headers().items():
+def _make_safe(response: web.StreamResponse, request: web.BaseRequest) -> None:
+    for name, value in (safe_headers() | request[CORS]).items():
         response.headers.setdefault(name, value)
 
 
 def _about(path: str) -> web.Response:
     if path != "/":
-        return web.Response(status=404)
+        return web.Response(status=404, text="This node serves /ipfs/CID, and resolves no names.\n")
     return web.Response(
         text="This is a pinui node: a pinning service and an IPFS gateway (/ipfs/CID) for this machine.\n"
     )

@@ -31,7 +31,7 @@ from pinui.disk import lock_folder, sync_folder
 from pinui.ipfs.cid import SHA2_256, Cid
 from pinui.ipfs.errors import MissingBlock
 from pinui.node.draft import DraftCar
-from pinui.node.errors import is_damage
+from pinui.node.errors import ApiError, is_damage
 from pinui.node.index import Index, Pin, Place, cars_of, id_of, insert_pin, pin_of, pin_with_id, remove_pin, update_pin
 from pinui.node.lock import FolderLock, Patience
 from pinui.node.recovery import make_again, open_index
@@ -239,6 +239,11 @@ class PinStore:
         """The pin of a CID, whichever way it is spelled."""
         spellings = [str(spelling) for spelling in cid.spellings()]
         return self.ask(lambda index: next(filter(None, map(index.pinned, spellings)), None))
+
+    def check_group(self, id_: str | None) -> None:
+        """Refuse a group that is not there."""
+        if id_ is not None and self.ask(lambda index: index.group(id_)) is None:
+            raise ApiError.of(404, "OBJECT_NOT_FOUND", f"No group has the id {id_[:100]!r}.")
 
     def check_room(self, size: int) -> None:
         """Fail if the disk has no room for this many bytes: better now than after gigabytes."""

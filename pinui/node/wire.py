@@ -15,6 +15,7 @@ from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, parse_as_javascript, stringify
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin, PinQuery
+from pinui.node.keyvalues import Condition, operators
 
 __all__ = [
     "INVALID",
@@ -23,6 +24,8 @@ __all__ = [
     "Options",
     "Update",
     "job_body",
+    "jobs_body",
+    "jobs_query",
     "json_fields",
     "json_request",
     "list_body",
@@ -42,6 +45,14 @@ __all__ = [
 MAX_KEYVALUES = 10
 MAX_NAME = 1024
 MAX_PAGE = 1000
+FRAME = ("pinataMetadata", "pinMetadata", "pinataOptions", "pinOptions")
+OPTIONS = {"cidVersion", "wrapWithDirectory", "groupId", "customPinPolicy"}
+LIST_FILTERS = {
+    *("status", "pageLimit", "pageOffset", "includeCount", "includesCount", "cid", "hashContains", "groupId"),
+    *("pinStart", "pinEnd", "unpinStart", "unpinEnd", "pinSizeMin", "pinSizeMax"),
+    *("metadata[name]", "metadata[keyvalues]"),
+}
+JOB_FILTERS = {"sort", "status", "ipfs_pin_hash", "limit", "offset"}
 INVALID = "Invalid request format."
 JobStatus = Literal["retrieving", "expired", "invalid_object"]
 """`expired`: no gateway has it. `invalid_object`: what a gateway sent can't be pinned."""
@@ -80,14 +91,16 @@ def json_document(body: bytes) -> Any:
 
 def json_request(body: bytes) -> tuple[str, Options]:
     """The text to store and the options of a JSON upload."""
-    fields = json_fields(body)
+    document = json_document(body)
+    fields = cast(dict[str, Any], document) if isinstance(document, dict) else {}
     key = next((key for key in ("pinataContent", "pinContent") if key in fields), None)
-    if key is None:
+    if key is None and any(key in fields for key in FRAME):
         raise ApiError(400, INVALID)
     metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
     options = fields.get("pinataOptions", fields.get("pinOptions"))
     try:
-        return stringify(fields[key]), read_options(metadata, options)
+        # Without a frame, the whole body is the content.
+        return stringify(document if key is None else fields[key]), read_options(metadata, options)
     except NotJSON as error:
         raise ApiError(400, f"Invalid JSON: {error}.") from error
 
@@ -120,7 +133,9 @@ def pin_by_hash_request(body: bytes) -> tuple[Cid, Options]:
     """What to pin by its CID, and the options."""
     fields = json_fields(body)
     metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
-    return read_cid(fields.get("hashToPin")), read_options(metadata, None)
+    options = dict(_object(fields.get("pinataOptions", fields.get("pinOptions"))))
+    options.pop("hostNodes", None)  # where somebody may have it: the node asks gateways instead
+    return read_cid(fields.get("hashToPin")), read_options(metadata, options)
 
 
 def read_cid(text: Any) -> Cid:
@@ -157,10 +172,17 @@ def read_options(metadata: Any, options: Any) -> Options:
     """Name, keyvalues and CID version; anything of the wrong kind is refused."""
     metadata, options = _object(metadata), _object(options)
     name, keyvalues = text_field(metadata.get("name")), metadata.get("keyvalues")
-    version = options.get("cidVersion")
+    version, wrap = options.get("cidVersion"), options.get("wrapWithDirectory")
     if isinstance(version, bool) or version not in (None, 0, 1, "0", "1"):
         raise ApiError(400, INVALID)
-    return Options(name, _keyvalues(keyvalues), int(version or 0))
+    if wrap not in (None, True, False):
+        raise ApiError(400, "wrapWithDirectory must be true or false.")
+    if options.get("customPinPolicy"):
+        raise ApiError(400, "This node keeps one copy of everything: leave customPinPolicy out.")
+    if unknown := options.keys() - OPTIONS:
+        raise ApiError(400, f"This node has no option {min(unknown)[:100]!r}.")
+    group = text_field(options.get("groupId")) or None
+    return Options(name, _keyvalues(keyvalues), int(version or 0), group, wrap is True)
 
 
 def text_field(value: Any) -> str | None:
@@ -245,7 +267,8 @@ def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
 
 
 def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
-    """What a listing asks for, and whether it wants the count. Unknown parameters are ignored, as the service does."""
+    """What a listing asks for, and whether it wants the count. A filter that is left out would be a wrong answer."""
+    _check_filters(parameters, LIST_FILTERS)
     status = parameters.get("status", "all")
     if status not in ("all", "pinned", "unpinned"):
         raise ApiError(400, "status must be all, pinned or unpinned")
@@ -260,8 +283,87 @@ def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
         end=_time(parameters, "pinEnd"),
         smallest=read_number(parameters, "pinSizeMin", None, 0, 2**53),
         largest=read_number(parameters, "pinSizeMax", None, 0, 2**53),
+        unpinned_start=_time(parameters, "unpinStart"),
+        unpinned_end=_time(parameters, "unpinEnd"),
+        group=parameters.get("groupId") or None,
+        keyvalues=_conditions(parameters.get("metadata[keyvalues]", "")),
     )
-    return query, parameters.get("includeCount", "").lower() == "true"
+    with_count = parameters.get("includeCount") or parameters.get("includesCount") or ""
+    return query, with_count.lower() == "true"
+
+
+def _check_filters(parameters: Mapping[str, str], known: set[str]) -> None:
+    for name in parameters:
+        if name not in known:
+            raise ApiError(400, f"This node can't filter by {name[:100]!r}. It knows {', '.join(sorted(known))}.")
+
+
+def _conditions(text: str) -> tuple[Condition, ...]:
+    """Filters such as `{"key": {"value": 1, "op": "gt"}}`."""
+    try:
+        asked = parse(text) if text.strip() else {}
+    except NotJSON as error:
+        raise ApiError(400, "metadata[keyvalues] must be JSON.") from error
+    return tuple(_condition(key, condition) for key, condition in _object(asked).items())
+
+
+def _condition(key: str, asked: Any) -> Condition:
+    fields = cast(dict[str, Any], asked) if isinstance(asked, dict) else {}
+    op, value, second = fields.get("op"), fields.get("value"), fields.get("secondValue")
+    if op not in operators():
+        raise ApiError(400, f"op must be one of {', '.join(operators())}, not {str(op)[:100]!r}.")
+    if not isinstance(value, (str, int, float)):
+        raise ApiError(400, "value must be a text or a number.")
+    if op in ("between", "notBetween") and (not isinstance(second, (str, int, float))):
+        raise ApiError(400, f"{op} needs a value and a secondValue.")
+    if op in ("regexp", "iRegexp"):
+        try:
+            re.compile(str(value))
+        except re.error as error:
+            raise ApiError(400, f"value is no regular expression: {error}.") from error
+    return Condition(key, op, value, second)
+
+
+@dataclass(frozen=True, slots=True)
+class JobsQuery:
+    """What a listing of requests to pin by CID asks for."""
+
+    status: str
+    cids: tuple[str, ...]
+    limit: int
+    offset: int
+    newest_first: bool
+
+
+def jobs_query(parameters: Mapping[str, str]) -> JobsQuery:
+    """Read the parameters of `pinJobs`."""
+    _check_filters(parameters, JOB_FILTERS)
+    return JobsQuery(
+        status=parameters.get("status", ""),
+        cids=spellings(parameters.get("ipfs_pin_hash", "")),
+        limit=read_number(parameters, "limit", 5, 1, MAX_PAGE) or 5,
+        offset=read_number(parameters, "offset", 0, 0, 2**53) or 0,
+        newest_first=parameters.get("sort", "ASC").upper() == "DESC",
+    )
+
+
+def jobs_body(jobs: list[Job], query: JobsQuery) -> dict[str, Any]:
+    """The answer of `pinJobs`."""
+    ordered = jobs[::-1] if query.newest_first else jobs
+    rows: list[dict[str, Any]] = [
+        {
+            "id": job.id,
+            "ipfs_pin_hash": str(job.cid),
+            "date_queued": when(job.queued_at),
+            "name": job.options.name,
+            "status": job.status,
+            "keyvalues": job.options.keyvalues,
+            "host_nodes": None,
+            "pin_policy": {"regions": [{"id": "local", "desiredReplicationCount": 1}], "version": 1},
+        }
+        for job in ordered[query.offset : query.offset + query.limit]
+    ]
+    return {"count": len(jobs), "rows": rows}
 
 
 def spellings(text: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def test_it_says_where_it_listens_and_logs_each_request_without_the_token(tmp_pa
         assert f"{url}/ipfs" in text
         assert token in line
         headers = {"Authorization": f"Bearer {token}"}
-        assert httpx.get(f"{url}/data/pinList?x=1", headers=headers, trust_env=False, timeout=60).status_code == 200
+        assert httpx.get(f"{url}/data/pinList?cid=x", headers=headers, trust_env=False, timeout=60).status_code == 200
         assert httpx.get(f"{url}/ipfs/%1B%5B31mx", trust_env=False, timeout=60).status_code == 400
         process.send_signal(signal.SIGINT)
         began = time.monotonic()

@@ -15,7 +15,7 @@ import pytest
 from pinui.node import Node
 from pinui.node.errors import ApiError
 from pinui.node.guard import RateLimit
-from tests.node.conftest import PROMPTLY
+from tests.node.conftest import PROMPTLY, client
 
 
 def talk(node: Node, data: bytes) -> bytes:
@@ -326,3 +326,61 @@ def test_the_rate_is_counted_by_the_minute() -> None:
     assert refused.value.headers["Retry-After"] == "30"
     now = 1060.0
     assert limit.take()["X-RateLimit-Remaining"] == "1"
+
+
+# Pages that are allowed
+
+
+@pytest.fixture
+def open_node(tmp_path: Path) -> Iterator[Node]:
+    node = Node(tmp_path / "open", allow_origins=["http://localhost:5173"])
+    node.start()
+    yield node
+    node.stop()
+
+
+def test_a_page_under_development_may_use_the_node(open_node: Node) -> None:
+    page = {"Origin": "http://localhost:5173", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+    with client(open_node) as api:
+        answer = api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1}, headers=page)
+        assert answer.headers["Access-Control-Allow-Origin"] == "http://localhost:5173"
+        assert "Upload-Cid" in answer.headers["Access-Control-Expose-Headers"]
+        read = api.get(f"/ipfs/{answer.json()['IpfsHash']}", headers=page)
+        assert (read.text, read.headers["Access-Control-Allow-Origin"]) == ("1", "http://localhost:5173")
+        missing = api.get("/ipfs/bafkqaaa/nothing", headers=page)
+        assert missing.headers["Access-Control-Allow-Origin"] == "http://localhost:5173", "errors can be read, too"
+        picture = {"Referer": "http://localhost:5173/page", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+        assert api.get(f"/ipfs/{answer.json()['IpfsHash']}", headers=picture).status_code == 200
+
+
+def test_a_browser_that_asks_first_is_answered_without_a_token(open_node: Node) -> None:
+    asking = {"Origin": "http://localhost:5173", "Access-Control-Request-Headers": "authorization,upload-offset"}
+    with client(open_node, with_token=False) as anyone:
+        answer = anyone.options("/v3/files", headers=asking)
+        assert answer.status_code == 204
+        assert answer.headers["Access-Control-Allow-Headers"] == "authorization,upload-offset"
+        assert "PATCH" in answer.headers["Access-Control-Allow-Methods"]
+
+
+def test_other_pages_stay_out_of_an_opened_node(open_node: Node) -> None:
+    with client(open_node) as api:
+        for origin in ("http://localhost:5174", "https://localhost:5173", "null", "http://localhost:5173.evil.example"):
+            answer = api.get("/data/testAuthentication", headers={"Origin": origin})
+            assert answer.status_code == 403
+            assert "Access-Control-Allow-Origin" not in answer.headers
+            assert api.options("/v3/files", headers={"Origin": origin}).status_code == 403
+
+
+def test_every_page_can_be_allowed(tmp_path: Path) -> None:
+    node = Node(tmp_path, allow_origins=["*"])
+    node.start()
+    with client(node, with_token=False) as anyone:
+        answer = anyone.get("/ipfs/bafkqaaa", headers={"Origin": "https://any.example"})
+        assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (200, "*")
+    node.stop()
+
+
+@pytest.mark.parametrize("origin", ["localhost:5173", "http://localhost/page", "", "ftp://x"])
+def test_what_is_no_origin_is_refused_with_a_sentence(tmp_path: Path, origin: str) -> None:
+    with pytest.raises(ValueError, match="An origin is written like"):
+        Node(tmp_path, allow_origins=[origin])
