@@ -301,7 +301,7 @@ def _check_filters(parameters: Mapping[str, str], known: set[str]) -> None:
 def _conditions(text: str) -> tuple[Condition, ...]:
     """Filters such as `{"key": {"value": 1, "op": "gt"}}`."""
     try:
-        asked = parse(text) if text.strip() else {}
+        asked = parse(text) if text.strip() else None
     except NotJSON as error:
         raise ApiError(400, "metadata[keyvalues] must be JSON.") from error
     return tuple(_condition(key, condition) for key, condition in _object(asked).items())
