@@ -24,9 +24,17 @@ EXAMPLES = {
     ),
     "send": ("pinui send alice 'See you at eight'",),
     "receive": ("pinui receive CID",),
+    "pins": (
+        "pinui pins",
+        "pinui pins --filter 'size:>1mb -draft' | cut -f1",
+    ),
+    "sync": ("pinui sync",),
+    "pin": ("pinui pin CID --name photos",),
+    "rename": ("pinui rename CID photos-2026",),
     "revoke": (
         "pinui revoke CID CID",
         "pinui history --filter draft | cut -f1 | pinui revoke - --yes",
+        "pinui revoke --filter 'name-of-a-test age:>7d' --dry-run",
     ),
     "verify": (
         "pinui verify CID",

@@ -172,9 +172,36 @@ def _receive(verbs: _Verbs) -> None:
     verb.add_argument("cid", metavar="CID", help=ADDRESS)
 
 
+FILTER = "words, and terms such as kind:json, size:>1mb, age:<7d, is:revoked, to:alice, -draft"
+
+
+def _pins(verbs: _Verbs) -> None:
+    verb = verbs.add("pins", "list what the account at the service holds now")
+    verb.add_argument("--filter", metavar="TEXT", default="", help="words of the name, size:>1mb, age:<7d, -draft")
+
+
+def _sync(verbs: _Verbs) -> None:
+    verb = verbs.add("sync", "read the account at the service into the workspace, for the list of pins")
+    verb.add_argument("--full", action="store_true", help="read everything, not only what is new")
+
+
+def _pin(verbs: _Verbs) -> None:
+    verb = verbs.add("pin", "ask the service to keep what somebody else stored")
+    verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("--name", metavar="TEXT", help="its name at the service (with one CID)")
+
+
+def _rename(verbs: _Verbs) -> None:
+    verb = verbs.add("rename", "give a pin another name at the service")
+    verb.add_argument("cid", metavar="CID", help=ADDRESS)
+    verb.add_argument("name", metavar="NAME", help="the name at the service; names in the history stay")
+
+
 def _revoke(verbs: _Verbs) -> None:
     verb = verbs.add("revoke", "take pins away at the service")
-    verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("--filter", metavar="TEXT", default="", help=f"every pin that matches: {FILTER}")
+    verb.add_argument("--dry-run", action="store_true", help="only list what would be revoked")
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
@@ -314,7 +341,7 @@ def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:
     """The options that select rows. In `history --filter x forget` the filter comes first and still counts."""
     none = argparse.SUPPRESS if inherited else None
     text = argparse.SUPPRESS if inherited else ""
-    parser.add_argument("--filter", metavar="TEXT", default=text, help="part of a CID, name, note, recipient or text")
+    parser.add_argument("--filter", metavar="TEXT", default=text, help=FILTER)
     parser.add_argument("--kind", choices=("json", "file", "message"), default=none, help="only this kind")
     parser.add_argument("--direction", choices=("sent", "received"), default=none, help="only sent, or only received")
     state = parser.add_mutually_exclusive_group()
@@ -329,6 +356,10 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "download": _download,
     "send": _send,
     "receive": _receive,
+    "pins": _pins,
+    "sync": _sync,
+    "pin": _pin,
+    "rename": _rename,
     "revoke": _revoke,
     "verify": _verify,
     "cid": _cid,

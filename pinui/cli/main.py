@@ -29,19 +29,23 @@ VERBS = {
     "history": "history",
     "info": "info",
     "node": "node",
+    "pin": "account",
+    "pins": "account",
     "profile": "profiles",
     "receive": "messages",
+    "rename": "account",
     "retrieve": "documents",
     "revoke": "revoke",
     "send": "messages",
     "store": "documents",
+    "sync": "account",
     "test": "info",
     "upload": "files",
     "verify": "verify",
 }
 
 # Verbs that change something: if their output can't be written, that is a failure.
-CHANGING = frozenset({"revoke", "send", "store", "upload"})
+CHANGING = frozenset({"pin", "rename", "revoke", "send", "store", "upload"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

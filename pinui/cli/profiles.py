@@ -186,6 +186,7 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.workspace.keyring_store import KeyringTrouble, KeyringUnavailable
 
     profiles.remove(options.name)
+    _forget_account(options.name)
     console.say(f"The profile “{options.name}” is removed; its rows stay in the history.")
     try:
         asyncio.run(Credentials(Paths.find()).delete(options.name))
@@ -196,3 +197,13 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
     if console.as_json:
         console.out_json({"removed": options.name})
     return 0
+
+
+def _forget_account(name: str) -> None:
+    from pinui.workspace.history import HistoryFile
+    from pinui.workspace.history.account import forget_account
+
+    path = Paths.find().history
+    if path.exists():
+        with HistoryFile(path) as history:
+            forget_account(history, name)

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pinui.cli.account import checked_filter
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
+from pinui.figures import count, plural, size
+from pinui.sdk.errors import Unsupported
+from pinui.workspace.rows import Query
+from pinui.workspace.text import clean_line, encodable
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from pinui.cli.console import Console
-    from pinui.workspace import Workspace
+    from pinui.workspace import Entry, Workspace
 
 __all__ = ["revoke"]
+
+MOST_NAMED = 20
 
 
 def revoke(options: Namespace, console: Console) -> int:
     """Revoke every CID; one that fails does not stop the rest."""
+    if bool(options.cids) == bool(options.filter.strip()):
+        raise UsageError("Say what to revoke: CIDs, or --filter TEXT.")
     from_stdin = "-" in options.cids
-    cids = read_cids(options.cids)
+    cids = read_cids(options.cids) if options.cids else _found(options, console)
+    if options.dry_run or not cids:
+        return _tell_would(console, cids)
     if not options.yes:
         if from_stdin or not sys.stdin.isatty():
             raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
-        what = cids[0] if len(cids) == 1 else f"{len(cids)} CIDs"
+        what = cids[0] if len(cids) == 1 else f"{count(len(cids))} CIDs"
         console.say("The service lets go of it; copies elsewhere may live on.")
         if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
@@ -34,6 +46,37 @@ def revoke(options: Namespace, console: Console) -> int:
     if failed and len(cids) > 1:
         console.say(f"pinui: {failed} of {len(cids)} could not be revoked.")
     return 1 if failed else 0
+
+
+def _found(options: Namespace, console: Console) -> list[str]:
+    """The pins that a filter finds, among the account's and the history's, which are told."""
+    checked_filter(options.filter)
+    text = encodable(options.filter)
+
+    async def find(workspace: Workspace) -> list[Entry]:
+        with suppress(Unsupported):  # a service that lists nothing: the history knows its pins
+            await workspace.sync()
+        query = Query(text=text, of="pins", profile=workspace.profile.name, revoked=False)
+        return await workspace.history.entries(await workspace.history.ids(query))
+
+    found = run(options, console, find)
+    for entry in found[: len(found) if options.dry_run else MOST_NAMED]:
+        console.say(f"  {clean_line(entry.title)}  {size(entry.bytes)}")
+    if found:
+        total = size(sum(entry.bytes for entry in found))
+        console.say(f"{plural(len(found), 'pin')}, {total} in all.")
+    return [entry.cid for entry in found]
+
+
+def _tell_would(console: Console, cids: list[str]) -> int:
+    if not cids:
+        console.say("No pin matches; nothing was revoked.")
+    for cid in cids:
+        if console.as_json:
+            console.out_json({"cid": cid})
+        else:
+            console.out(cid)
+    return 0
 
 
 async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -> int:

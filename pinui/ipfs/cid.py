@@ -10,7 +10,7 @@ import libipld
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.varint import decode_varint, encode_varint
 
-__all__ = ["DAG_PB", "IDENTITY", "MAX_CID_BYTES", "RAW", "SHA2_256", "Cid", "read_cid"]
+__all__ = ["DAG_PB", "IDENTITY", "MAX_CID_BYTES", "RAW", "SHA2_256", "Cid", "canonical", "other_version", "read_cid"]
 
 RAW = 0x55
 DAG_PB = 0x70
@@ -86,6 +86,36 @@ class Cid:
         """The canonical text: base58 for version 0, lower-case base32 for version 1."""
         raw = bytes(self)
         return libipld.encode_multibase("z", raw)[1:] if self.version == 0 else libipld.encode_multibase("b", raw)
+
+
+V1_OF_V0 = b"\x01\x70"
+"""What version 1 puts in front of the multihash that a version 0 CID is."""
+
+
+def canonical(text: str) -> str:
+    """A CID's canonical text; `MalformedContent` for what is none. Quick for the usual CIDs."""
+    if len(text) == 59 and text.startswith("baf"):
+        try:
+            _base, raw = libipld.decode_multibase(text)
+        except ValueError as error:
+            raise MalformedContent("not a CID") from error
+        if raw[2:4] == b"\x12\x20" and raw[1] < 0x80 and libipld.encode_multibase("b", raw) == text:
+            return text
+    return str(Cid.parse(text))
+
+
+def other_version(text: str) -> str | None:
+    """A CID's canonical text in the other version; None where it has none. Quick: lists ask for thousands."""
+    is_v0 = text.startswith("Qm")
+    try:
+        _base, raw = libipld.decode_multibase(f"z{text}" if is_v0 else text)
+    except ValueError:
+        return None
+    if is_v0:
+        return libipld.encode_multibase("b", V1_OF_V0 + raw) if len(raw) == 34 else None
+    if len(raw) == 36 and raw.startswith(V1_OF_V0 + b"\x12\x20"):
+        return libipld.encode_multibase("z", raw[2:])[1:]
+    return None
 
 
 def read_cid(data: bytes | memoryview) -> tuple[Cid, int]:

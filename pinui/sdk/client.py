@@ -36,6 +36,7 @@ from pinui.sdk.provider import (
     DemandsProof,
     KeepsEmptyFolders,
     ListsPins,
+    ListsPinsUntil,
     Peeks,
     PinsByCid,
     Read,
@@ -226,15 +227,22 @@ class Client:
 
     # The account
 
-    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+    async def pins(
+        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+    ) -> AsyncGenerator[Pin]:
         """What the account holds, newest first where the service has dates. Queued requests are not among them.
 
-        `name` keeps pins whose name contains it, `cid` those of that content.
+        `name` keeps pins whose name contains it, `cid` those of that content. `until` alone goes on with an interrupted
+        list: it leaves out pins that are newer than a moment in milliseconds, where the service can do so.
         """
         if not isinstance(self.provider, ListsPins):
             raise _unsupported("list pins")
         wanted = None if cid is None else str(Address.parse_root(cid))
-        async with aclosing(self.provider.pins(name=name, cid=wanted)) as listing:
+        if until is not None and isinstance(self.provider, ListsPinsUntil):
+            pins = self.provider.pins_until(until)
+        else:
+            pins = self.provider.pins(name=name, cid=wanted)
+        async with aclosing(pins) as listing:
             async for pin in listing:
                 yield pin
 

@@ -23,6 +23,7 @@ __all__ = [
     "DemandsProof",
     "KeepsEmptyFolders",
     "ListsPins",
+    "ListsPinsUntil",
     "Peeks",
     "PinsByCid",
     "Read",
@@ -196,6 +197,15 @@ class ListsPins(Protocol):
 
     def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
         """What the account holds, newest first where the service has dates."""
+        ...
+
+
+@runtime_checkable
+class ListsPinsUntil(Protocol):
+    """Listing an account from a moment on, back in time."""
+
+    def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
+        """What the account holds without pins that are newer than a moment in milliseconds, newest first."""
         ...
 
 

@@ -38,8 +38,10 @@ class OpenClient:
         opened: AsyncExitStack,
         expires_at: datetime | None,
         kept_in: str,
+        token: Secret | None,
     ) -> None:
         self.client = client
+        self._token = token
         self.expires_at = expires_at
         """The token's own expiry date."""
         self.kept_in = kept_in
@@ -66,6 +68,7 @@ class OpenClient:
 
         expires_at: datetime | None = None
         kept_in = "nowhere"
+        token: Secret | None = None
         async with AsyncExitStack() as stack:
             settings: dict[str, Any] = {"on_wait": on_wait, "on_notice": give_notice, "gateways": profile.gateways}
             settings |= {} if retries is None else {"retries": retries}
@@ -90,8 +93,23 @@ class OpenClient:
                 reason = str(error).replace("provider_token", "its token")
                 raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {finished(reason)}") from error
             client = await stack.enter_async_context(await Client.init(config))
-            return cls(client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at, kept_in)
+            return cls(
+                client, config.pin_api_url or "", config.gateway_url or "", stack.pop_all(), expires_at, kept_in, token
+            )
         raise AssertionError  # the stack swallows nothing
+
+    def account(self) -> str:
+        """A text that is the same for the same account: made of the API's origin and the token, which it doesn't tell.
+
+        It takes a moment, on purpose: a short password must not be found by trying.
+        """
+        if self._token is None:
+            return "local"
+        from hashlib import pbkdf2_hmac
+
+        from pinui.sdk.urls import origin_text
+
+        return pbkdf2_hmac("sha256", self._token.reveal().encode(), origin_text(self.api_url).encode(), 100_000).hex()
 
     async def aclose(self) -> None:
         """Close the client, then the node."""

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal
 
-__all__ = ["Direction", "Entry", "Kind", "Query", "Recipient", "Sort"]
+__all__ = ["AccountState", "Direction", "Entry", "Kind", "Query", "Recipient", "Sort", "Standing"]
 
 Kind = Literal["json", "file", "message"]
 Direction = Literal["sent", "received"]
-Sort = Literal["newest", "oldest", "name", "size"]
+Sort = Literal["newest", "oldest", "name", "name-reversed", "size", "size-reversed"]
+
+
+class Standing(IntEnum):
+    """Where a pin is kept. The history's file holds these numbers."""
+
+    RECORD = 0
+    """No pin of its own: a received message, or an older record of content that was stored again."""
+    HERE = 1
+    """In the history; not known to be on the account."""
+    BOTH = 2
+    """On the account and in the history."""
+    ACCOUNT = 3
+    """On the account alone: another program made it."""
+    REVOKED = 4
+    """Revoked from this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +57,21 @@ class Entry:
     history."""
 
     is_folder: bool = False
+    """Whether a file is known to be a folder."""
     source: str | None = None
     """The path of an uploaded file on this machine."""
+    service_name: str | None = None
+    """The name at the service, where the account was mirrored."""
+    standing: int = Standing.RECORD
+    """A `Standing`. Set by the history."""
+    recorded: bool = True
+    """Whether it is a record of the history: False for a pin that another program made."""
 
     @property
     def title(self) -> str:
         """Its title in a list."""
         first_line = (self.excerpt or "").strip().split("\n", 1)[0].strip()
-        return (self.name or self.note or first_line or self.cid) + ("/" if self.is_folder else "")
+        return (self.name or self.note or first_line or self.service_name or self.cid) + ("/" if self.is_folder else "")
 
     def to_json(self) -> dict[str, str | int | bool]:
         """The row for a script or an export, with the contract's names; unknown values are left out."""
@@ -74,7 +97,9 @@ class Query:
     """A selection of rows, and their order."""
 
     text: str = ""
-    """A part of the CID, the name, the note, the recipient or the beginning of the JSON text; case is ignored."""
+    """In the filter language (`pinui.workspace.filters`)."""
+    of: Literal["records", "pins", "both"] = "records"
+    """Records are what was stored or received here. Pins are one row for each content, the account's among them."""
     kind: Kind | None = None
     direction: Direction | None = None
     profile: str | None = None
@@ -94,3 +119,25 @@ class Recipient:
     timestamp: int
     """Time of the newest message, in milliseconds."""
     excerpt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountState:
+    """How much of a profile's account is known here. Times are in milliseconds."""
+
+    pins: int = 0
+    """Pins of the account that are known here."""
+    size: int = 0
+    elsewhere: int = 0
+    """How many of them other programs made."""
+    here: int = 0
+    """Pins of the history that are not known to be on the account."""
+    revoked: int = 0
+    uncounted: int = 0
+    """How many more pins the service counts than it lists contents."""
+    mirrored_at: int | None = None
+    """When the newest pins were read last; None: never."""
+    checked_at: int | None = None
+    """When all pins were read last."""
+    is_under_way: bool = False
+    """Whether a run was begun and not finished."""

@@ -16,6 +16,7 @@ from pinui.sdk.urls import origin_text
 from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
 from pinui.workspace.history import History
+from pinui.workspace.mirror import Mirror
 from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Totals, Verification
+    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Pin, Totals, Verification
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile, State
-    from pinui.workspace.rows import Kind
+    from pinui.workspace.rows import AccountState, Kind
     from pinui.workspace.transfers import Progress
 
 __all__ = ["Workspace"]
@@ -62,6 +63,7 @@ class Workspace:
         self._left: list[Service] = []
         self._subscribers: list[Callable[[], None]] = []
         self.history = History(paths.history, changed=self._tell)
+        self.mirror = Mirror(self.history, self._tell)
         self.transfers = Transfers(self, self._tell)
 
     @classmethod
@@ -184,6 +186,32 @@ class Workspace:
                 return await service.call(client.totals())
         return None
 
+    # The account
+
+    async def sync(self, *, full: bool = False) -> AccountState:
+        """Mirror the account of the service in use: what is new, and everything from time to time or with `full`."""
+        return await self.mirror.run(self.service, full=full)
+
+    async def account_state(self) -> AccountState:
+        """How much of the account of the service in use is known here."""
+        return await self.history.account_state(self.profile.name)
+
+    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Ask the service to keep content that somebody else stored; the pin's `status` tells how far it is."""
+        with self.service.held() as service:
+            client = await self._ready_to_write(service)
+            pin = await service.call(client.pin(cid, name=name))
+            if pin.status == "pinned":
+                await self.history.add_pin(service.profile.name, pin, _now())
+        return pin
+
+    async def rename_at_service(self, cid: str, name: str) -> None:
+        """Give a pin another name at the service; the name of one's own on this machine stays."""
+        with self.service.held() as service:
+            client = await self._ready_to_write(service)
+            await service.call(client.rename(cid, name))
+            await self.history.name_pin(service.profile.name, cid, name)
+
     # JSON
 
     async def store(self, data: Any, *, name: str | None = None) -> Entry:
@@ -291,7 +319,7 @@ class Workspace:
 
         parsed = Address.parse(address)
         known = None if parsed.path else await self.history.latest(parsed.cid)
-        return safe_name((known and known.name) or parsed.name, parsed.cid)
+        return safe_name((known and (known.name or known.service_name)) or parsed.name, parsed.cid)
 
     async def preview(self, address: str, *, limit: int = 262_144) -> Peek:
         """The beginning of some content, or the entries of a directory."""

@@ -74,7 +74,12 @@ ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;
 PRAGMA user_version = 3;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD}
+FOURTH = """
+ALTER TABLE entries ADD COLUMN source TEXT;
+PRAGMA user_version = 4;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH}
 
 
 def write_old(path: Path, version: int) -> None:

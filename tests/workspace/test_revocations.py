@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pinui.workspace import Query
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.lines import import_lines
+from pinui.workspace.rows import Standing
 from tests.workspace.rows import START, cid, exported, other_version, record, row, write
 
 
@@ -38,7 +39,7 @@ def test_both_versions_of_a_cid_are_one_thing(tmp_path: Path) -> None:
         history.mark_revoked(other, "local", START + 50)
         history.set_verification(other, "local", "verified")
         found = history.latest(other)
-        assert found == replace(stored, revoked_at=START + 50, verification="verified")
+        assert found == replace(stored, revoked_at=START + 50, verification="verified", standing=Standing.REVOKED)
         assert history.rows_sharing([other], "local") == 1
         history.add(row(2, cid=other), None)
         assert history.page(Query(revoked=True)) == [], "either pins it again"

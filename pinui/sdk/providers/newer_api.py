@@ -244,13 +244,17 @@ class NewerApi:
                 if not is_not_pinned(error):  # somebody else was faster
                     raise
 
-    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+    async def pins(
+        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+    ) -> AsyncGenerator[Pin]:
         """The public files of the account, newest first. A CID is looked for in both its versions."""
         known: set[str | None] = set()
         for spelling in [None] if cid is None else Cid.parse(cid).spellings():
             query: Query = {"name": name or None, "cid": None if spelling is None else str(spelling)}
             async for pin in self._list(query):
                 is_asked_for = spelling is None or pin.cid == str(spelling)
+                if until is not None and pin.created is not None and pin.created > until:
+                    continue  # its pages go on by tokens alone
                 if pin.id not in known and is_asked_for and (name or "").casefold() in (pin.name or "").casefold():
                     known |= {pin.id} if cid is not None else set()
                     yield pin

@@ -79,10 +79,12 @@ class OlderApi:
         """Remove the pin."""
         await self._api.is_removed(self._api.request("DELETE", f"pinning/unpin/{cid}"))
 
-    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+    async def pins(
+        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+    ) -> AsyncGenerator[Pin]:
         """What the account holds, newest first. A CID is looked for in both its versions."""
         for spelling in [None] if cid is None else Cid.parse(cid).spellings():
-            pages = PinPages(name=name, cid=None if spelling is None else str(spelling))
+            pages = PinPages(name=name, cid=None if spelling is None else str(spelling), until=until)
             while not pages.is_over:
                 page = await self._api.call(self._api.request("GET", f"data/pinList?{pages.query()}"))
                 for pin in pages.take(read_page(*page)):

@@ -28,9 +28,9 @@ class PinPages:
     with an overlap: a page that shows none of the rows before it has a gap in front, and is asked for further back.
     """
 
-    def __init__(self, *, name: str | None = None, cid: str | None = None) -> None:
+    def __init__(self, *, name: str | None = None, cid: str | None = None, until: int | None = None) -> None:
         self._filter = {"metadata[name]": name, "hashContains": cid}
-        self._oldest: int | None = None
+        self._oldest: int | None = until
         self._offset = 0
         self._by_date = True
         self._known: set[str] = set()

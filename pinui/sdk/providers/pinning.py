@@ -86,11 +86,17 @@ class PinProvider(GatewayContent):
         # A test is about now: one more try, for a hiccup.
         return wire.read_authentication(*await self._api.call(request, retries=min(self.config.retries, 1)))
 
-    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+    def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
         """What the account holds, newest first. A CID is looked for in both its versions."""
+        return self._pins(lambda calls: calls.pins(name=name, cid=cid))
 
+    def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
+        """The same, without pins that are newer than a moment in milliseconds."""
+        return self._pins(lambda calls: calls.pins(until=moment))
+
+    async def _pins(self, ask: Callable[[PinningApi], AsyncGenerator[Pin]]) -> AsyncGenerator[Pin]:
         async def begin(calls: PinningApi) -> tuple[AsyncGenerator[Pin], Pin | None]:
-            listing = calls.pins(name=name, cid=cid)
+            listing = ask(calls)
             return listing, await anext(listing, None)
 
         listing, first = await self._either(begin)

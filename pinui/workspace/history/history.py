@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from pinui.workspace.history import account
 from pinui.workspace.history.store import HistoryFile
 
 if TYPE_CHECKING:
@@ -71,6 +72,14 @@ class History:
     annotate = _writing(HistoryFile.annotate)
     file_under = _writing(HistoryFile.file_under)
     forget = _writing(HistoryFile.forget)
+
+    begin_run = _writing(account.begin_run)
+    add_pin = _writing(account.add_pin)
+    name_pin = _writing(account.name_pin)
+    merge_pins = _writing(account.merge_pins)
+    finish_run = _writing(account.finish_run)
+    forget_account = _writing(account.forget_account)
+    account_state = _reading(account.account_state)
 
     async def aclose(self) -> None:
         """Finish the running work and close the file."""

@@ -9,23 +9,25 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from pinui.disk import replacing
-from pinui.ipfs.cid import Cid
+from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.workspace.errors import HistoryError
-from pinui.workspace.history.pinned import merge_revocation
+from pinui.workspace.history.pinned import both_versions, merge_revocation
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, explained, undone_if_refused, writing
+from pinui.workspace.history.store import NewIds
 from pinui.workspace.models import ImportReport
 from pinui.workspace.rows import Entry, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pinui.workspace.history.store import HistoryFile
 
 __all__ = ["BadLine", "entry_line", "export_lines", "import_lines", "parse_line"]
 
-AT_ONCE = 500  # a longer transaction would keep other processes from writing
+AT_ONCE = 500
+ADDED_AT_ONCE = 4000  # a transaction costs as much as hundreds of rows; a longer one would keep others from writing
 MAX_LINE = 64 * 1024 * 1024
 JSON_SAFE = 2**53
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -75,7 +77,7 @@ def parse_line(line: bytes, *, profile: str) -> tuple[Entry, str | None]:
         raise BadLine("it is not a JSON object")
     fields = cast("dict[str, Any]", found)
     try:
-        cid = str(Cid.parse(_text(fields, "cid") or ""))
+        cid = canonical(_text(fields, "cid") or "")
     except MalformedContent:
         raise BadLine("“cid” is missing or no CID") from None
     timestamp = _number(fields, "timestamp", MAX_TIMESTAMP)
@@ -118,9 +120,13 @@ def _add_lines(history: HistoryFile, stream: IO[bytes], profile: str) -> ImportR
     bad: list[tuple[int, str]] = []
     added = unchanged = 0
     for batch in _batches(stream, profile, bad):
-        new = known = 0
+        known = 0
         with explained(history.path), writing(history.connection):
-            for number, entry, data in batch:
+            fresh = _add_fresh(history, [(entry, data) for _, entry, data in batch])
+            new = len(fresh)
+            for index, (number, entry, data) in enumerate(batch):
+                if index in fresh:
+                    continue
                 try:
                     with undone_if_refused(history.connection):
                         is_new = _add_line(history, entry, data)
@@ -150,7 +156,7 @@ def _batches(
                 found.append((number, *parse_line(line, profile=profile)))
             except BadLine as error:
                 bad.append((number, str(error)))
-        if len(found) == AT_ONCE or size >= MAX_LINE:
+        if len(found) == ADDED_AT_ONCE or size >= MAX_LINE:
             yield found
             found, size = [], 0
     yield found
@@ -161,6 +167,7 @@ def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
     execute = history.connection.execute
     identity = (entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
     same = "SELECT id FROM entries WHERE cid = ? AND timestamp = ? AND kind = ? AND direction = ? AND profile = ?"
+    same += " AND recorded = 1"
     known = [row[0] for row in execute(same, identity).fetchall()]
     taken = entry.id and execute("SELECT 1 FROM entries WHERE id = ?", (entry.id,)).fetchone()
     # An id means the same row in every copy of a history, unless two machines wrote in the same millisecond.
@@ -169,6 +176,40 @@ def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
         history.insert(entry, data, at=entry.id if entry.id and not taken else None)
     merge_revocation(history.connection, entry.cid, entry.profile, entry.revoked_at)
     return is_new
+
+
+def _add_fresh(history: HistoryFile, lines: Sequence[tuple[Entry, str | None]]) -> set[int]:
+    """Insert, all at once, the rows whose content no row is about yet. Returns which; most of an import is like that.
+
+    Inside the caller's transaction. What is left has to be compared, by `_add_line`.
+    """
+    spellings = [both_versions(entry.cid) for entry, _ in lines]
+    known = history.known_among("cid", "entries", {spelling for both in spellings for spelling in both})
+    known |= history.known_among("cid", "revocations", {spelling for both in spellings for spelling in both})
+    taken = history.known_among("id", "entries", {entry.id for entry, _ in lines if entry.id})
+    ids = NewIds(history)
+    fresh: list[tuple[int, Entry, str | None]] = []
+    added: set[int] = set()
+    for index, (entry, data) in enumerate(lines):
+        is_known = not known.isdisjoint(spellings[index])
+        known.update(spellings[index])  # a second row about it is compared with this one
+        if is_known or entry.revoked_at is not None or entry.id in taken or (data is not None and not _is_text(data)):
+            continue
+        try:
+            if entry.id:
+                ids.keep_free(entry.id)
+            id_ = entry.id or ids.take(entry.timestamp)
+        except HistoryError:
+            continue  # `_add_line` says why it can't be kept
+        fresh.append((id_, entry, data))
+        taken.add(id_)
+        added.add(index)
+    history.insert_new(fresh)
+    return added
+
+
+def _is_text(data: str) -> bool:
+    return data.isascii() or not SURROGATE.search(data)
 
 
 def _document(value: Any) -> str:

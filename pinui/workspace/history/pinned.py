@@ -1,31 +1,71 @@
-"""Pinned or revoked: a state of content at a service, the same for both versions of its CID."""
+"""Pinned or revoked, and where: a state of content at a service, the same for both versions of its CID."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pinui.workspace.rows import Standing
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
 
-__all__ = ["both_versions", "merge_revocation", "set_pinned", "set_revoked"]
+__all__ = [
+    "PinRow",
+    "both_versions",
+    "merge_revocation",
+    "pins_of",
+    "replace_pin",
+    "set_pinned",
+    "set_revoked",
+]
+
+BATCH = 400  # SQLite's oldest limit is 999 parameters a statement
+PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None"]
+"""id, CID, standing, run, name at the service, recorded, name, note."""
 
 
 def both_versions(cid: str) -> tuple[str, str]:
     """The CID, perhaps with a path behind it, as it is and in its other version; twice the same if it has none."""
-    from pinui.ipfs.cid import Cid  # here, so that listing rows does not load it
-    from pinui.ipfs.errors import MalformedContent
+    from pinui.ipfs.cid import other_version  # here, so that listing rows does not load it
 
     root, slash, path = cid.partition("/")
-    try:
-        spelled = [f"{spelling}{slash}{path}" for spelling in Cid.parse(root).spellings()]
-    except MalformedContent:
-        return cid, cid
-    return spelled[0], spelled[-1]
+    other = other_version(root)
+    return (cid, cid) if other is None else (cid, f"{other}{slash}{path}")
+
+
+def pins_of(connection: sqlite3.Connection, profile: str, cids: Iterable[str]) -> dict[str, PinRow]:
+    """The rows that stand for the pins of these CIDs, by the CID in both its versions."""
+    found: dict[str, PinRow] = {}
+    wanted = list(cids)
+    for start in range(0, len(wanted), BATCH):
+        some = [spelling for cid in wanted[start : start + BATCH] for spelling in set(both_versions(cid))]
+        marks = ", ".join("?" * len(some))
+        sql = (
+            "SELECT id, cid, standing, run, service_name, recorded, name, note FROM entries"  # noqa: S608 – marks only
+            f" INDEXED BY entries_by_cid WHERE cid IN ({marks}) AND profile = ? AND standing > 0"
+        )
+        for row in connection.execute(sql, (*some, profile)):
+            for spelling in both_versions(row[1]):
+                found[spelling] = row
+    return found
+
+
+def replace_pin(connection: sqlite3.Connection, pin: PinRow) -> None:
+    """Let another row stand for a pin from now on; a row without a record has no other purpose."""
+    if pin[5]:
+        connection.execute("UPDATE entries SET standing = 0, run = 0, service_name = NULL WHERE id = ?", (pin[0],))
+    else:
+        connection.execute("DELETE FROM entries WHERE id = ?", (pin[0],))
 
 
 def set_pinned(connection: sqlite3.Connection, cid: str, profile: str) -> None:
     """Note that it is pinned, inside the caller's transaction."""
-    connection.execute("DELETE FROM revocations WHERE cid IN (?, ?) AND profile = ?", (*both_versions(cid), profile))
+    values: tuple[Any, ...] = (*both_versions(cid), profile)
+    removed = connection.execute("DELETE FROM revocations WHERE cid IN (?, ?) AND profile = ?", values).rowcount
+    if removed:
+        sql = "UPDATE entries SET standing = ? WHERE cid IN (?, ?) AND profile = ? AND standing = ?"
+        connection.execute(sql, (Standing.HERE, *values, Standing.REVOKED))
 
 
 def set_revoked(
@@ -38,6 +78,10 @@ def set_revoked(
     for spelling in both_versions(cid):
         values = (spelling, profile, revoked_at)
         connection.execute((replacing if was_pinned else keeping) + " VALUES (?, ?, ?)", values)
+    connection.execute(
+        "UPDATE entries SET standing = ?, run = 0 WHERE cid IN (?, ?) AND profile = ? AND standing > 0",
+        (Standing.REVOKED, *both_versions(cid), profile),
+    )
 
 
 def merge_revocation(connection: sqlite3.Connection, cid: str, profile: str, revoked_at: int | None) -> None:
@@ -52,10 +96,11 @@ def merge_revocation(connection: sqlite3.Connection, cid: str, profile: str, rev
     newest, last_sent = max(revoked_at or 0, stored or 0), _last_sent(connection, cid, profile)
     if last_sent is not None and last_sent > newest:
         set_pinned(connection, cid, profile)
-    elif newest != stored:
+    else:
         set_revoked(connection, cid, profile, newest)
 
 
 def _last_sent(connection: sqlite3.Connection, cid: str, profile: str) -> int | None:
     newest = "SELECT max(timestamp) FROM entries WHERE cid IN (?, ?) AND profile = ? AND direction = 'sent'"
+    newest += " AND recorded = 1"
     return connection.execute(newest, (*both_versions(cid), profile)).fetchone()[0]

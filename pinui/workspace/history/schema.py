@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pinui.disk import private_folder
 from pinui.workspace.errors import HistoryError
+from pinui.workspace.filters import folded
+from pinui.workspace.history.pinned import both_versions
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -18,6 +20,8 @@ __all__ = [
     "BUSY_SECONDS",
     "ID_BITS",
     "MAX_TIMESTAMP",
+    "TEXT",
+    "Database",
     "can_search",
     "explained",
     "open_database",
@@ -27,6 +31,7 @@ __all__ = [
 
 APPLICATION_ID = 0x70696E75  # “pinu”
 BUSY_SECONDS = 20.0
+CACHE_KIB = 8192
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
 # lets the search index hand out its newest rows first without sorting, and pages begin after a key.
@@ -78,32 +83,98 @@ FOLDERS = "ALTER TABLE entries ADD COLUMN is_folder INTEGER NOT NULL DEFAULT 0;"
 # The path of an uploaded file, so that a revoked one can be stored again.
 SOURCES = "ALTER TABLE entries ADD COLUMN source TEXT;"
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES)
+# Pins beside records: one row of each content and profile stands for the pin (`standing`, see `Standing`), and a pin
+# that another program made is a row without a record. Each sort order of the pins is an index, so that a page of a
+# million rows is a short walk; triggers keep the totals, so that nobody has to count.
+PINS = """
+ALTER TABLE entries ADD COLUMN service_name TEXT;
+ALTER TABLE entries ADD COLUMN standing INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entries ADD COLUMN recorded INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE entries ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER IF EXISTS search_insert;
+DROP TRIGGER IF EXISTS search_delete;
+DROP TRIGGER IF EXISTS search_update;
+UPDATE entries SET standing = 1 WHERE id IN (
+    SELECT max(id) FROM entries WHERE direction = 'sent' GROUP BY profile, content_of(cid)
+);
+UPDATE entries SET standing = 4 WHERE standing = 1 AND EXISTS (
+    SELECT 1 FROM revocations AS r WHERE r.cid = entries.cid AND r.profile = entries.profile
+);
+CREATE INDEX pins_by_age ON entries (profile) WHERE standing > 0;
+CREATE INDEX pins_revoked ON entries (profile) WHERE standing = 4;
+CREATE INDEX pins_by_size ON entries (profile, bytes) WHERE standing > 0;
+CREATE INDEX pins_by_title ON entries (
+    profile, substr(coalesce(name, note, excerpt, service_name, cid), 1, 40) COLLATE NOCASE
+) WHERE standing > 0;
+CREATE INDEX records_by_age ON entries (recorded) WHERE recorded = 1;
+CREATE INDEX entries_by_ending ON entries (
+    substr(cid, -1, 1) || substr(cid, -2, 1) || substr(cid, -3, 1) || substr(cid, -4, 1)
+    || substr(cid, -5, 1) || substr(cid, -6, 1) || substr(cid, -7, 1) || substr(cid, -8, 1)
+);
+CREATE TABLE totals (
+    profile TEXT NOT NULL,
+    standing INTEGER NOT NULL,
+    pins INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (profile, standing)
+) WITHOUT ROWID;
+INSERT INTO totals SELECT profile, standing, count(*), sum(bytes) FROM entries WHERE standing > 0 GROUP BY 1, 2;
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER totals_delete AFTER DELETE ON entries WHEN old.standing > 0 BEGIN
+    UPDATE totals SET pins = pins - 1, bytes = bytes - old.bytes
+    WHERE profile = old.profile AND standing = old.standing;
+END;
+CREATE TRIGGER totals_update AFTER UPDATE OF standing, bytes ON entries
+WHEN old.standing IS NOT new.standing OR old.bytes IS NOT new.bytes BEGIN
+    UPDATE totals SET pins = pins - 1, bytes = bytes - old.bytes
+    WHERE profile = old.profile AND standing = old.standing;
+    INSERT INTO totals SELECT new.profile, new.standing, 1, new.bytes WHERE new.standing > 0
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes;
+END;
+-- What is known of a profile's account at the service, and how far the run is that reads it.
+CREATE TABLE accounts (
+    profile TEXT PRIMARY KEY,
+    identity TEXT NOT NULL,
+    run INTEGER NOT NULL DEFAULT 0,
+    is_full INTEGER NOT NULL DEFAULT 1,
+    position INTEGER,
+    newest INTEGER,
+    newest_in_run INTEGER,
+    uncounted INTEGER NOT NULL DEFAULT 0,
+    begun_at INTEGER,
+    mirrored_at INTEGER,
+    checked_at INTEGER
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)
 
-SEARCH = """
+# The index holds folded text of its own, and no CIDs: these have indexes of their own, for either end.
+TEXT = "folded({0}.name, {0}.service_name, {0}.note, {0}.recipient, {0}.excerpt)"
+SEARCH = f"""
 DROP TABLE IF EXISTS search;
-CREATE VIRTUAL TABLE search USING fts5 (
-    cid, name, note, recipient, excerpt, content='entries', content_rowid='id', tokenize='trigram'
-);
-INSERT INTO search (search) VALUES ('rebuild');
-CREATE TRIGGER search_insert AFTER INSERT ON entries BEGIN
-    INSERT INTO search (rowid, cid, name, note, recipient, excerpt)
-    VALUES (new.id, new.cid, new.name, new.note, new.recipient, new.excerpt);
+CREATE VIRTUAL TABLE search USING fts5 (text, content='', columnsize=0, tokenize='trigram');
+INSERT INTO search (search, rank) VALUES ('automerge', 8);
+INSERT INTO search (rowid, text) SELECT id, {TEXT.format("entries")} FROM entries;
+-- Many rows that are inserted together are indexed together: in a trigger, each would cost a write of its own.
+CREATE TRIGGER search_insert AFTER INSERT ON entries WHEN NOT in_bulk() BEGIN
+    INSERT INTO search (rowid, text) VALUES (new.id, {TEXT.format("new")});
 END;
 CREATE TRIGGER search_delete AFTER DELETE ON entries BEGIN
-    INSERT INTO search (search, rowid, cid, name, note, recipient, excerpt)
-    VALUES ('delete', old.id, old.cid, old.name, old.note, old.recipient, old.excerpt);
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, {TEXT.format("old")});
 END;
-CREATE TRIGGER search_update AFTER UPDATE OF cid, name, note, recipient, excerpt ON entries BEGIN
-    INSERT INTO search (search, rowid, cid, name, note, recipient, excerpt)
-    VALUES ('delete', old.id, old.cid, old.name, old.note, old.recipient, old.excerpt);
-    INSERT INTO search (rowid, cid, name, note, recipient, excerpt)
-    VALUES (new.id, new.cid, new.name, new.note, new.recipient, new.excerpt);
+CREATE TRIGGER search_update AFTER UPDATE OF name, service_name, note, recipient, excerpt ON entries
+WHEN {TEXT.format("old")} IS NOT {TEXT.format("new")} BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, {TEXT.format("old")});
+    INSERT INTO search (rowid, text) VALUES (new.id, {TEXT.format("new")});
 END;
-"""
+"""  # noqa: S608 – names of columns
 TRIGGERS = ("search_insert", "search_delete", "search_update")
 
 
@@ -117,16 +188,29 @@ def can_search() -> bool:
     return found
 
 
-def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
-    """Open the history, making it if there is none. The connection may be used on one thread at a time."""
+class Database(sqlite3.Connection):
+    """The history's file. It may be used on one thread at a time."""
+
+    in_bulk = False
+    """Whether rows are inserted whose text is indexed apart from them."""
+
+
+def open_database(path: Path, *, searchable: bool) -> Database:
+    """Open the history, making it if there is none."""
     with explained(path):
         private_folder(path.parent)
         # The rollback journal inherits this mode. SQLite itself would make the file with the user's umask.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Database
+        )
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            connection.create_function("folded", -1, folded, deterministic=True)
+            connection.create_function("in_bulk", 0, lambda: connection.in_bulk)
+            connection.create_function("content_of", 1, _content_of, deterministic=True)
             ready = _is_ready(connection, path, searchable)
             # Not WAL: before SQLite 3.51.3, two processes that write can corrupt it (the WAL-reset bug).
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -136,6 +220,11 @@ def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def _content_of(cid: str) -> str:
+    """What both versions of a CID share."""
+    return min(both_versions(cid))
 
 
 def _is_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> bool:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import HistoryError
-from pinui.workspace.history.pinned import both_versions, set_pinned, set_revoked
-from pinui.workspace.history.query import COLUMNS, REVOCATION, select
+from pinui.workspace.filters import folded
+from pinui.workspace.history.pinned import both_versions, pins_of, replace_pin, set_pinned, set_revoked
+from pinui.workspace.history.query import COLUMNS, REVOCATION, Selection, select
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
-from pinui.workspace.rows import Entry, Query, Recipient
+from pinui.workspace.rows import Entry, Query, Recipient, Standing
 from pinui.workspace.text import encodable
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from pinui.sdk.models import ClientRecord
+    from pinui.workspace.history.schema import Database
     from pinui.workspace.rows import Direction
 
-__all__ = ["EXCERPT", "HistoryFile"]
+__all__ = ["EXCERPT", "HistoryFile", "NewIds"]
 
 EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
 BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
@@ -33,10 +35,10 @@ class HistoryFile:
     def __init__(self, path: Path, *, searchable: bool | None = None) -> None:
         self.path = path
         self.searchable = can_search() if searchable is None else searchable
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Database | None = None
 
     @property
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> Database:
         """The open database."""
         if self._connection is None:
             self._connection = open_database(self.path, searchable=self.searchable)
@@ -60,18 +62,18 @@ class HistoryFile:
 
     def count(self, query: Query) -> int:
         """The number of rows that match a query."""
-        selection = select(query, searchable=self.searchable)
+        selection = self._select(query)
         return self._all(selection.count(), selection.values)[0][0]
 
     def count_pins(self, query: Query) -> int:
         """The number of pins among the rows that match a query: rows that share a CID are one pin."""
-        selection = select(query, searchable=self.searchable)
+        selection = self._select(query)
         # A set of Python counts distinct texts four times as fast as SQLite.
         return len({row[0] for row in self._all(selection.cids(), selection.values)})
 
     def ids(self, query: Query) -> list[int]:
         """The ids of the matching rows, in order: a snapshot that a list can keep while rows arrive."""
-        selection = select(query, searchable=self.searchable)
+        selection = self._select(query)
         return [row[0] for row in self._all(selection.ids(), selection.values)]
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
@@ -86,7 +88,7 @@ class HistoryFile:
 
     def page(self, query: Query, *, after: Entry | None = None, limit: int = 100) -> list[Entry]:
         """The next rows after `after`, by its key: rows that arrive meanwhile shift nothing."""
-        selection = select(query, searchable=self.searchable)
+        selection = self._select(query)
         if after is not None:
             selection.begin_after(after)
         return [Entry(*row) for row in self._all(selection.rows(), [*selection.values, limit])]
@@ -110,7 +112,8 @@ class HistoryFile:
 
     def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
         """The newest row with this CID, in either version."""
-        selection = select(Query(profile=profile, direction=direction), searchable=self.searchable)
+        selection = self._select(Query(of="both", profile=profile, direction=direction))
+        selection.hint = "INDEXED BY entries_by_cid"
         selection.add("e.cid IN (?, ?)", *both_versions(cid))
         rows = self._all(selection.rows(), [*selection.values, 1])
         return Entry(*rows[0]) if rows else None
@@ -136,7 +139,7 @@ class HistoryFile:
         for start in range(0, len(wanted), BATCH):
             some = wanted[start : start + BATCH]
             marks = ", ".join("?" * len(some))
-            sql = f"SELECT count(*) FROM entries WHERE cid IN ({marks}) AND profile = ?"  # noqa: S608 – marks only
+            sql = f"SELECT count(*) FROM entries WHERE cid IN ({marks}) AND profile = ? AND recorded"  # noqa: S608 – marks only
             sharing += self._all(sql, [*some, profile])[0][0]
         return sharing
 
@@ -163,36 +166,65 @@ class HistoryFile:
         with explained(self.path), writing(self.connection):
             if entry.direction == "sent":
                 set_pinned(self.connection, entry.cid, entry.profile)
-            entry_id = self.insert(entry, data)
+            entry_id = self.insert(entry, data, pinned_now=True)
         return self.entries([entry_id])[0]
 
-    def insert(self, entry: Entry, data: str | None, *, at: int | None = None) -> int:
-        """Insert a row inside the caller's transaction, under the id `at` or the next one of its millisecond."""
+    def insert(self, entry: Entry, data: str | None, *, at: int | None = None, pinned_now: bool = False) -> int:
+        """Insert a row inside the caller's transaction, under the id `at` or the next one of its millisecond.
+
+        The newest record of some content stands for its pin.
+        """
         entry_id = self.next_id(entry.timestamp) if at is None else at
-        self.connection.execute(
-            "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
-            " verification, bytes, is_folder, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                entry_id,
-                entry.cid,
-                entry.timestamp,
-                entry.size,
-                entry.kind,
-                entry.direction,
-                entry.profile,
-                storable(entry.name),
-                storable(entry.note),
-                storable(entry.recipient),
-                storable((entry.excerpt or "")[:EXCERPT]) or None,
-                entry.verification,
-                entry.size if data is None else len(data.encode("utf-8")),
-                entry.is_folder,
-                storable(entry.source),
-            ),
-        )
+        standing, run = Standing.RECORD, 0
+        if entry.direction == "sent":
+            standing = Standing.HERE
+            pin = pins_of(self.connection, entry.profile, [entry.cid]).get(entry.cid)
+            if pin is not None and pin[5] and pin[0] > entry_id:
+                standing = Standing.RECORD
+            elif pin is not None:
+                _, _, before, run, service_name, _, name, note = pin
+                standing = Standing.BOTH if before == Standing.ACCOUNT else before
+                own = {} if pin[5] else {"name": entry.name or name, "note": entry.note or note}
+                entry = replace(entry, service_name=service_name, **own)
+                replace_pin(self.connection, pin)
+            if standing and pinned_now and (known := self._run_of(entry.profile)):
+                standing, run = Standing.BOTH, known
+        self.connection.execute(INSERT, _values(entry, entry_id, data, standing, run))
         if data is not None:
             self.connection.execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", (entry_id, data))
         return entry_id
+
+    def insert_new(self, rows: Sequence[tuple[int, Entry, str | None]], run: int = 0) -> None:
+        """Insert rows under their ids, inside the caller's transaction: content that no row is about yet."""
+
+        def standing(entry: Entry) -> int:
+            here = Standing.HERE if entry.direction == "sent" else Standing.RECORD
+            return here if entry.recorded else Standing.ACCOUNT
+
+        values = [_values(entry, id_, data, standing(entry), run) for id_, entry, data in rows]
+        self.connection.in_bulk = self.searchable
+        try:
+            self.connection.executemany(INSERT, values)
+        finally:
+            self.connection.in_bulk = False
+        if self.searchable:
+            texts = ((v[0], folded(*(v[place] for place in INDEXED))) for v in values)
+            self.connection.executemany("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
+        documents = [(id_, data) for id_, _, data in rows if data is not None]
+        self.connection.executemany("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
+
+    def _run_of(self, profile: str) -> int:
+        found = self.connection.execute("SELECT run FROM accounts WHERE profile = ?", (profile,)).fetchone()
+        return 0 if found is None else found[0]
+
+    def known_among(self, column: str, table: str, values: set[Any]) -> set[Any]:
+        """Those of the values that a column of a table has."""
+        wanted, known = list(values), set[Any]()
+        for start in range(0, len(wanted), BATCH):
+            some = wanted[start : start + BATCH]
+            sql = f"SELECT {column} FROM {table} WHERE {column} IN ({', '.join('?' * len(some))})"  # noqa: S608 – names
+            known.update(row[0] for row in self._all(sql, some))
+        return known
 
     def next_id(self, timestamp: int) -> int:
         """The next free id of a millisecond."""
@@ -204,7 +236,7 @@ class HistoryFile:
             "SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", (first, last)
         ).fetchone()[0]
         if found == last:
-            raise HistoryError(f"The history holds no more rows with the time {timestamp}.")
+            raise _no_more(timestamp)
         return first if found is None else found + 1
 
     def rename(self, entry_id: int, name: str | None) -> None:
@@ -231,14 +263,12 @@ class HistoryFile:
             set_revoked(self.connection, cid, profile, revoked_at, was_pinned=was_pinned)
 
     def forget(self, which: Iterable[int] | Query) -> int:
-        """Remove rows for good: these, or all that match a query. Nothing is unpinned."""
+        """Remove records for good: these, or all that match a query. A pin that the account holds stays listed."""
         wanted = self.ids(which) if isinstance(which, Query) else list(which)
         removed = 0
         with explained(self.path), writing(self.connection):
             for start in range(0, len(wanted), BATCH):
-                some = wanted[start : start + BATCH]
-                sql = f"DELETE FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
-                removed += self.connection.execute(sql, some).rowcount
+                removed += self._forget(wanted[start : start + BATCH])
             self.connection.execute(
                 "DELETE FROM revocations WHERE NOT EXISTS"
                 " (SELECT 1 FROM entries WHERE entries.cid = revocations.cid AND entries.profile = revocations.profile)"
@@ -249,9 +279,107 @@ class HistoryFile:
         with explained(self.path), writing(self.connection):
             return self.connection.execute(sql, values).rowcount
 
+    def _forget(self, ids: list[int]) -> int:
+        marks = ", ".join("?" * len(ids))
+        kept = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
+        pins = self._all(
+            "SELECT profile, cid, timestamp, bytes, standing, run, service_name, id FROM entries"  # noqa: S608 – marks only
+            f" WHERE id IN ({marks}) AND standing > 0 AND recorded",
+            ids,
+        )
+        sql = f"DELETE FROM entries WHERE id IN ({marks}) AND (recorded OR standing NOT IN {kept})"  # noqa: S608 – marks
+        removed = self.connection.execute(sql, ids).rowcount
+        for profile, cid, timestamp, size, standing, run, service_name, id_ in pins:
+            before = self.connection.execute(
+                "SELECT max(id) FROM entries INDEXED BY entries_by_cid"
+                " WHERE cid IN (?, ?) AND profile = ? AND direction = 'sent'",
+                (*both_versions(cid), profile),
+            ).fetchone()[0]
+            if before is not None:  # an older record of the same content
+                self.connection.execute(
+                    "UPDATE entries SET standing = ?, run = ?, service_name = ? WHERE id = ?",
+                    (standing, run, service_name, before),
+                )
+            elif standing == Standing.BOTH:
+                bare = Entry(
+                    0, cid, timestamp, size, "file", "sent", profile, service_name=service_name, recorded=False
+                )
+                self.insert_new([(id_, bare, None)], run)
+        return removed
+
+    def _select(self, query: Query) -> Selection:
+        return select(
+            query,
+            searchable=self.searchable,
+            look_up=lambda sql, values: [row[0] for row in self._all(sql, values)],
+        )
+
     def _all(self, sql: str, values: Sequence[Any]) -> list[Any]:
         with explained(self.path):
             return self.connection.execute(sql, values).fetchall()
+
+
+def _no_more(timestamp: int) -> HistoryError:
+    return HistoryError(f"The history holds no more rows with the time {timestamp}.")
+
+
+class NewIds:
+    """Ids for many rows that are inserted together: each is the next of its millisecond."""
+
+    def __init__(self, history: HistoryFile) -> None:
+        self._history = history
+        self._next: dict[int, int] = {}
+
+    def take(self, timestamp: int) -> int:
+        """An id that no row has."""
+        id_ = self._next.get(timestamp)
+        if id_ is None:
+            id_ = self._history.next_id(timestamp)
+        elif id_ >> ID_BITS != timestamp:
+            raise _no_more(timestamp)
+        self._next[timestamp] = id_ + 1
+        return id_
+
+    def keep_free(self, id_: int) -> None:
+        """This id was given away: later ones of its millisecond come behind it."""
+        timestamp = id_ >> ID_BITS
+        if (self._next.get(timestamp) or self._history.next_id(timestamp)) <= id_:
+            self._next[timestamp] = id_ + 1
+
+
+INSERT = (
+    "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
+    " verification, bytes, is_folder, source, service_name, standing, recorded, run)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+INDEXED = (7, 15, 8, 9, 10)
+"""Where the searched texts are among these values, in the order in which the trigger takes them."""
+
+
+def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: int) -> tuple[Any, ...]:
+    return (
+        entry_id,
+        entry.cid,
+        entry.timestamp,
+        entry.size,
+        entry.kind,
+        entry.direction,
+        entry.profile,
+        storable(entry.name),
+        storable(entry.note),
+        storable(entry.recipient),
+        storable((entry.excerpt or "")[:EXCERPT]) or None,
+        entry.verification,
+        entry.size if data is None else len(data.encode("utf-8")),
+        entry.is_folder,
+        storable(entry.source),
+        storable(entry.service_name),
+        standing,
+        entry.recorded,
+        run,
+    )
 
 
 def storable(text: str | None) -> str | None:

@@ -228,6 +228,7 @@ class ConnectionScreen(PlaceScreen):
             await workspace.credentials.delete(name)
         if not built_in or await asyncio.to_thread(workspace.profiles.get, name) != BUILT_IN[name]:
             await asyncio.to_thread(workspace.profiles.remove, name)
+        await workspace.history.forget_account(name)
         self.app.tests.pop(name, None)
         if in_use:
             await self.app.switch("local")

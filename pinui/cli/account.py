@@ -1,0 +1,135 @@
+"""`pinui pins`, `sync`, `pin` and `rename`: the account at the service."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from pinui.cli.errors import UsageError
+from pinui.cli.running import run
+from pinui.cli.stdin import read_cids, typed_text
+from pinui.figures import count, iso_time, plural
+from pinui.workspace.filters import KindIs, To, parse_filter
+from pinui.workspace.text import clean_line
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from pinui.cli.console import Console
+    from pinui.sdk.models import Pin
+    from pinui.workspace import Workspace
+    from pinui.workspace.filters import Filter
+
+__all__ = ["checked_filter", "pin", "pins", "rename", "sync"]
+
+
+def checked_filter(text: str) -> Filter:
+    """The filter of a command line; a mistake in it is wrong usage."""
+    found = parse_filter(text)
+    if found.mistakes:
+        raise UsageError(f"--filter: {'; '.join(found.mistakes)}.")
+    return found
+
+
+def pins(options: Namespace, console: Console) -> int:
+    """List what the service holds now, as it comes."""
+    wanted = checked_filter(options.filter)
+    for term in wanted.terms:
+        if isinstance(term, (KindIs, To)):
+            raise UsageError("The service knows no kinds and no recipients.", hint="`pinui history` does.")
+
+    async def listed(workspace: Workspace) -> None:
+        client, now = await workspace.connect(), time.time()
+        async with aclosing(client.pins()) as listing:
+            async for one in listing:
+                if wanted.matches(one.cid, one.name, one.size, one.created, now):
+                    _print(console, one)
+
+    run(options, console, listed)
+    return 0
+
+
+def _print(console: Console, pin: Pin) -> None:
+    if console.as_json:
+        fields = {
+            "cid": pin.cid,
+            "name": pin.name,
+            "size": pin.size,
+            "created": pin.created,
+            "status": pin.status,
+            "id": pin.id,
+        }
+        console.out_json(fields)
+        return
+    size = "" if pin.size is None else str(pin.size)
+    date = "" if pin.created is None else iso_time(pin.created)
+    console.out("\t".join((clean_line(pin.cid), size, date, clean_line(pin.name or ""))))
+
+
+def sync(options: Namespace, console: Console) -> int:
+    """Mirror the account into the workspace."""
+
+    async def mirrored(workspace: Workspace) -> None:
+        bars = console.bars()
+
+        def tell() -> None:
+            progress = workspace.mirror.progress
+            if progress is not None:
+                of = f" of {count(progress.total)}" if progress.total is not None else ""
+                bars.note(f"Reading the account: {count(progress.read)}{of} pins.")
+
+        stop = workspace.subscribe(tell)
+        try:
+            state = await workspace.sync(full=options.full)
+        finally:
+            stop()
+            bars.note("")
+        if console.as_json:
+            console.out_json({"pins": state.pins, "size": state.size, "elsewhere": state.elsewhere})
+        else:
+            made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
+            console.say(f"{plural(state.pins, 'pin')} of {workspace.profile.name} are known here now{made}.")
+
+    run(options, console, mirrored)
+    return 0
+
+
+def pin(options: Namespace, console: Console) -> int:
+    """Ask the service to keep each CID; one that fails does not stop the rest."""
+    cids = read_cids(options.cids)
+    name = None if options.name is None else typed_text(options.name, "name")
+    if name is not None and len(cids) > 1:
+        raise UsageError("--name is for one CID.")
+
+    async def asked(workspace: Workspace) -> int:
+        from pinui.sdk.errors import PinuiError
+
+        failed = 0
+        await workspace.connect()
+        for cid in cids:
+            try:
+                made = await workspace.pin(cid, name=name)
+            except PinuiError as error:
+                console.report(error, about=cid)
+                failed += 1
+                continue
+            if console.as_json:
+                console.out_json({"cid": made.cid, "name": made.name, "status": made.status})
+            else:
+                console.out(f"{made.cid}\t{made.status}")
+            failed += made.status == "failed"
+        return failed
+
+    return 1 if run(options, console, asked) else 0
+
+
+def rename(options: Namespace, console: Console) -> int:
+    """Give a pin another name at the service."""
+    [cid], name = read_cids([options.cid]), typed_text(options.name, "name")
+    run(options, console, lambda workspace: workspace.rename_at_service(cid, name))
+    if console.as_json:
+        console.out_json({"cid": cid, "name": name})
+    else:
+        console.say(f"Renamed to {clean_line(name)} at the service.")
+    return 0

@@ -1,0 +1,246 @@
+"""The account's pins in the history's file: which run read them, and what each page of a run changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pinui.ipfs.cid import canonical
+from pinui.ipfs.errors import MalformedContent
+from pinui.workspace.history.pinned import both_versions, pins_of, set_pinned
+from pinui.workspace.history.schema import explained, writing
+from pinui.workspace.history.store import NewIds, storable
+from pinui.workspace.rows import AccountState, Entry, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pinui.sdk.models import Pin
+    from pinui.workspace.history.store import HistoryFile
+
+__all__ = ["Run", "account_state", "add_pin", "begin_run", "finish_run", "forget_account", "merge_pins", "name_pin"]
+
+SETTLING = 60_000
+"""Milliseconds in which a service may still list a pin that was revoked."""
+FULL_EVERY = 24 * 3600 * 1000
+"""Milliseconds after which everything is read again: what vanished is found in no other way."""
+PIECE = 5000
+"""Rows that are looked at in one transaction after a run."""
+KNOWN = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One reading of an account, newest pins first."""
+
+    profile: str
+    number: int
+    is_full: bool
+    """Whether it reads everything; else it ends at `newest`."""
+    position: int | None
+    """Where an interrupted run goes on: the moment of the last pin that was read, in milliseconds."""
+    newest: int | None
+    """The moment of the newest pin that the run before has read."""
+
+
+def begin_run(history: HistoryFile, profile: str, identity: str, now: int, *, full: bool) -> Run:
+    """Begin to read an account, or go on where an interrupted run ended. Another account starts with nothing known."""
+    execute = history.connection.execute
+    with explained(history.path), writing(history.connection):
+        known = execute(
+            "SELECT identity, run, is_full, position, newest, checked_at FROM accounts WHERE profile = ?", (profile,)
+        ).fetchone()
+        if known is not None and known[0] != identity:
+            _forget(history, profile)
+            known = None
+        if known is None:
+            execute("INSERT INTO accounts (profile, identity) VALUES (?, ?)", (profile, identity))
+            known = (identity, 0, 1, None, None, None)
+        _, number, was_full, position, newest, checked_at = known
+        if position is not None and was_full >= full:
+            return Run(profile, number, bool(was_full), position, newest)
+        is_full = full or newest is None or checked_at is None or now - checked_at > FULL_EVERY
+        number += is_full
+        execute(
+            "UPDATE accounts SET run = ?, is_full = ?, position = NULL, newest_in_run = NULL, begun_at = ?"
+            " WHERE profile = ?",
+            (number, is_full, now, profile),
+        )
+    return Run(profile, number, is_full, None, newest)
+
+
+def merge_pins(history: HistoryFile, run: Run, pins: Sequence[Pin], asked_at: int) -> None:
+    """Write a page of the account. `asked_at` is when it was asked for: what was revoked later stays revoked."""
+    with explained(history.path), writing(history.connection):
+        _merge(history, run.profile, run.number, pins, asked_at)
+        _note_position(history, run, pins)
+
+
+def add_pin(history: HistoryFile, profile: str, pin: Pin, now: int) -> None:
+    """Write a pin that the service has just made."""
+    with explained(history.path), writing(history.connection):
+        set_pinned(history.connection, _canonical(pin.cid), profile)
+        known = history.connection.execute("SELECT run FROM accounts WHERE profile = ?", (profile,)).fetchone()
+        _merge(history, profile, 0 if known is None else known[0], [pin], now)
+
+
+def name_pin(history: HistoryFile, profile: str, cid: str, name: str) -> None:
+    """Note a pin's name at the service."""
+    with explained(history.path), writing(history.connection):
+        history.connection.execute(
+            "UPDATE entries SET service_name = ? WHERE cid IN (?, ?) AND profile = ? AND standing > 0",
+            (storable(name) or None, *both_versions(_canonical(cid)), profile),
+        )
+
+
+def _merge(history: HistoryFile, profile: str, number: int, pins: Sequence[Pin], asked_at: int) -> None:
+    found: dict[str, Pin] = {}
+    spelled: set[str] = set()
+    for pin in pins:
+        cid = _canonical(pin.cid)
+        if cid not in spelled:  # content that a service lists twice is one pin
+            spelled.update(both_versions(cid))
+            found[cid] = pin
+    if history.known_among("cid", "revocations", spelled):
+        _leave_out_revoked(history, profile, found, asked_at)
+    known = pins_of(history.connection, profile, found)
+    same: list[tuple[int, int]] = []
+    changed: list[tuple[int, int, str | None, int]] = []
+    fresh: list[tuple[int, Entry, str | None]] = []
+    ids = NewIds(history)
+    for cid, pin in found.items():
+        row, name = known.get(cid), storable(pin.name)
+        if row is None:
+            moment = asked_at if pin.created is None else pin.created
+            size = min(pin.size or 0, 2**62)
+            entry = Entry(0, cid, moment, size, "file", "sent", profile, service_name=name, recorded=False)
+            fresh.append((ids.take(moment), entry, None))
+            continue
+        id_, _, standing, _, before, recorded, _, _ = row
+        now = Standing.BOTH if recorded else Standing.ACCOUNT
+        if (standing, before) == (now, name):
+            same.append((number, id_))
+        else:
+            changed.append((now, number, name, id_))
+    execute = history.connection.executemany
+    execute("UPDATE entries SET run = ? WHERE id = ?", same)
+    execute("UPDATE entries SET standing = ?, run = ?, service_name = ? WHERE id = ?", changed)
+    history.insert_new(fresh, number)
+
+
+def finish_run(history: HistoryFile, run: Run, now: int, *, pins: int | None) -> None:
+    """Note that a run came to its end; `pins` is the service's own count. After a full one, what vanished goes."""
+    if run.is_full:
+        last = 0
+        while last is not None:
+            last = _drop_vanished(history, run, last)
+    state = account_state(history, run.profile)
+    with explained(history.path), writing(history.connection):
+        history.connection.execute(
+            "UPDATE accounts SET position = NULL, newest = coalesce(max(newest, newest_in_run), newest_in_run, newest),"
+            " newest_in_run = NULL, mirrored_at = ? WHERE profile = ?",
+            (now, run.profile),
+        )
+        if run.is_full:
+            # A service counts content twice that it lists under two ids: that difference is no news later.
+            uncounted = 0 if pins is None else pins - state.pins
+            history.connection.execute(
+                "UPDATE accounts SET checked_at = ?, uncounted = ? WHERE profile = ?", (now, uncounted, run.profile)
+            )
+
+
+def forget_account(history: HistoryFile, profile: str) -> None:
+    """Forget everything that was read of an account; the records of the history stay."""
+    with explained(history.path), writing(history.connection):
+        _forget(history, profile)
+
+
+def account_state(history: HistoryFile, profile: str) -> AccountState:
+    """How much of an account is known."""
+    with explained(history.path):
+        execute = history.connection.execute
+        totals = dict[int, tuple[int, int]]()
+        for standing, pins, size in execute(
+            "SELECT standing, pins, bytes FROM totals WHERE profile = ?", (profile,)
+        ).fetchall():
+            totals[standing] = pins, size
+        account = execute(
+            "SELECT mirrored_at, checked_at, position, uncounted FROM accounts WHERE profile = ?", (profile,)
+        ).fetchone()
+    both, elsewhere = totals.get(Standing.BOTH, (0, 0)), totals.get(Standing.ACCOUNT, (0, 0))
+    here, revoked = totals.get(Standing.HERE, (0, 0)), totals.get(Standing.REVOKED, (0, 0))
+    mirrored_at, checked_at, position, uncounted = account or (None, None, None, 0)
+    return AccountState(
+        pins=both[0] + elsewhere[0],
+        size=both[1] + elsewhere[1],
+        elsewhere=elsewhere[0],
+        here=here[0],
+        revoked=revoked[0],
+        uncounted=uncounted,
+        mirrored_at=mirrored_at,
+        checked_at=checked_at,
+        is_under_way=position is not None,
+    )
+
+
+def _canonical(cid: str) -> str:
+    try:
+        return canonical(cid)
+    except MalformedContent:
+        return storable(cid) or ""  # a service's own affair: it is listed as it is
+
+
+def _leave_out_revoked(history: HistoryFile, profile: str, found: dict[str, Pin], asked_at: int) -> None:
+    """Leave out what was revoked from here after the page was asked for. What was pinned again is pinned."""
+    for cid, pin in list(found.items()):
+        revoked_at: int | None = history.connection.execute(
+            "SELECT max(revoked_at) FROM revocations WHERE cid IN (?, ?) AND profile = ?",
+            (*both_versions(cid), profile),
+        ).fetchone()[0]
+        if revoked_at is None:
+            continue
+        pinned_later = pin.created is not None and pin.created > revoked_at
+        if asked_at <= revoked_at or (asked_at - revoked_at < SETTLING and not pinned_later):
+            del found[cid]
+        else:
+            set_pinned(history.connection, cid, profile)
+
+
+def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin]) -> None:
+    """Where to go on after a crash: only where every pin has a date, and the newest come first."""
+    moments = [pin.created for pin in pins if pin.created is not None]
+    if not moments:
+        return
+    in_order = len(moments) == len(pins) and all(one >= two for one, two in pairwise(moments))
+    history.connection.execute(
+        "UPDATE accounts SET position = ?, newest_in_run = max(coalesce(newest_in_run, 0), ?) WHERE profile = ?",
+        (moments[-1] if in_order else None, moments[0] if in_order else 0, run.profile),
+    )
+
+
+def _drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
+    """Look at some rows: what this run has not seen is not on the account. Returns where to go on."""
+    with explained(history.path), writing(history.connection):
+        rows = history.connection.execute(
+            "SELECT id, run, standing, recorded, name IS NOT NULL OR note IS NOT NULL FROM entries"
+            " INDEXED BY pins_by_age WHERE profile = ? AND standing > 0 AND id > ? ORDER BY id LIMIT ?",
+            (run.profile, after, PIECE),
+        ).fetchall()
+        gone = [row for row in rows if row[2] in (Standing.BOTH, Standing.ACCOUNT) and row[1] < run.number]
+        kept = [(row[0],) for row in gone if row[3] or row[4]]
+        dropped = [(row[0],) for row in gone if not (row[3] or row[4])]
+        execute = history.connection.executemany
+        execute("UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE id = ?", kept)
+        execute("DELETE FROM entries WHERE id = ?", dropped)
+    return rows[-1][0] if len(rows) == PIECE else None
+
+
+def _forget(history: HistoryFile, profile: str) -> None:
+    execute = history.connection.execute
+    execute(f"DELETE FROM entries WHERE profile = ? AND standing IN {KNOWN} AND recorded = 0", (profile,))  # noqa: S608
+    execute(
+        f"UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE profile = ? AND standing IN {KNOWN}",  # noqa: S608
+        (profile,),
+    )
+    execute("DELETE FROM accounts WHERE profile = ?", (profile,))

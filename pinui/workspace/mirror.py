@@ -1,0 +1,106 @@
+"""The mirror: what the account at the service holds, copied into the history's file page by page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pinui.sdk.client import Client
+    from pinui.sdk.models import Pin
+    from pinui.workspace.history import History
+    from pinui.workspace.history.account import Run
+    from pinui.workspace.rows import AccountState
+    from pinui.workspace.service import Service
+
+__all__ = ["Mirror", "Progress"]
+
+PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A run that is under way."""
+
+    profile: str
+    read: int
+    total: int | None
+    """Pins of the account, where the service tells."""
+
+
+class Mirror:
+    """Reads the account of a service. One run at a time; an interrupted one goes on where it was."""
+
+    def __init__(self, history: History, changed: Callable[[], None]) -> None:
+        self.progress: Progress | None = None
+        self._history = history
+        self._changed = changed
+        self._running = asyncio.Lock()
+
+    async def run(self, service: Service, *, full: bool = False) -> AccountState:
+        """Read what is new, and everything from time to time; `full` reads everything now.
+
+        `Unsupported` says that this service can't list its pins.
+        """
+        async with self._running:
+            with service.held():
+                opened = await service.open()
+                profile, identity = service.profile.name, await asyncio.to_thread(opened.account)
+                try:
+                    await service.call(self._mirror(opened.client, profile, identity, full=full))
+                finally:
+                    self.progress = None
+                    self._changed()
+                return await self._history.account_state(profile)
+
+    async def _mirror(self, client: Client, profile: str, identity: str, *, full: bool) -> None:
+        history = self._history
+        run = await history.begin_run(profile, identity, _now(), full=full)
+        pins = await _count(client)
+        was_interrupted = run.position is not None
+        await self._read(client, run, pins)
+        await history.finish_run(run, _now(), pins=pins)
+        state = await history.account_state(profile)
+        # New pins came while a run was interrupted; and where the count differs, something vanished.
+        is_short = not run.is_full and pins is not None and pins != state.pins + state.uncounted
+        if was_interrupted or is_short:
+            run = await history.begin_run(profile, identity, _now(), full=is_short)
+            await self._read(client, run, pins)
+            await history.finish_run(run, _now(), pins=await _count(client))
+
+    async def _read(self, client: Client, run: Run, total: int | None) -> None:
+        stop_before = None if run.is_full else run.newest
+        read, page = 0, list["Pin"]()
+        asked_at = _now()
+        self._tell(run, read, total)
+        async with aclosing(client.pins(until=run.position)) as listing:
+            async for pin in listing:
+                if stop_before is not None and pin.created is not None and pin.created < stop_before:
+                    break
+                page.append(pin)
+                if len(page) == PAGE:
+                    await self._history.merge_pins(run, page, asked_at)
+                    read, page, asked_at = read + len(page), [], _now()
+                    self._tell(run, read, total)
+        await self._history.merge_pins(run, page, asked_at)
+
+    def _tell(self, run: Run, read: int, total: int | None) -> None:
+        self.progress = Progress(run.profile, read, total)
+        self._changed()
+
+
+async def _count(client: Client) -> int | None:
+    from pinui.sdk.errors import Unsupported
+
+    with suppress(Unsupported):
+        return (await client.totals()).pins
+    return None
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

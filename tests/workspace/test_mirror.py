@@ -1,0 +1,214 @@
+"""The mirror: the account's pins in the history's file, read from a real node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from pinui.node import Node
+from pinui.sdk.client import Client
+from pinui.sdk.models import Pin
+from pinui.sdk.secret import Secret
+from pinui.workspace import Entry, Profile, Query, Workspace
+from pinui.workspace.rows import Standing
+
+
+@pytest.fixture
+async def node(tmp_path: Path) -> AsyncIterator[Node]:
+    async with Node(tmp_path / "node") as node:
+        yield node
+
+
+@pytest.fixture
+async def other(node: Node) -> AsyncIterator[Client]:
+    """Another program, at the same account."""
+    async with await Client.init(
+        provider_token=node.token, pin_api_url=node.api_url, gateway_url=node.gateway_url
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+async def workspace(own_home: Path, node: Node) -> AsyncIterator[Workspace]:
+    async with workspace_at(node) as workspace:
+        yield workspace
+
+
+@asynccontextmanager
+async def workspace_at(node: Node) -> AsyncGenerator[Workspace]:
+    """A workspace with the node as a service."""
+    async with await Workspace.open() as workspace:
+        profile = Profile("mine", "custom", node.api_url, node.gateway_url)
+        workspace.profiles.save(profile)
+        await workspace.keep_token(profile, Secret(node.token))
+        await workspace.switch("mine")
+        yield workspace
+
+
+async def pins(workspace: Workspace, text: str = "") -> list[Entry]:
+    query = Query(text=text, of="pins", profile=workspace.profile.name)
+    return await workspace.history.page(query, limit=1000)
+
+
+async def standings(workspace: Workspace) -> dict[str, int]:
+    return {entry.cid: entry.standing for entry in await pins(workspace)}
+
+
+async def test_each_pin_says_where_it_is(workspace: Workspace, other: Client) -> None:
+    elsewhere = (await other.store({"made": "elsewhere"})).cid
+    both = (await workspace.store({"made": "here"})).cid
+    gone = (await workspace.store({"made": "here, unpinned elsewhere"})).cid
+    revoked = (await workspace.store({"made": "here, revoked"})).cid
+    await other.revoke(gone)
+    await workspace.revoke(revoked)
+    state = await workspace.sync()
+    assert await standings(workspace) == {
+        elsewhere: Standing.ACCOUNT,
+        both: Standing.BOTH,
+        gone: Standing.HERE,
+        revoked: Standing.REVOKED,
+    }
+    assert (state.pins, state.elsewhere, state.here, state.revoked) == (2, 1, 1, 1)
+    assert state.mirrored_at is not None
+    assert {entry.cid for entry in await workspace.history.page(Query())} == {both, gone, revoked}
+
+
+async def test_content_stored_twice_is_one_pin_with_two_records(workspace: Workspace) -> None:
+    first = await workspace.store({"same": 1}, name="first")
+    second = await workspace.store({"same": 1}, name="second")
+    await workspace.sync()
+    assert [entry.id for entry in await pins(workspace)] == [second.id]
+    assert await workspace.history.count(Query()) == 2
+    await workspace.history.forget([second.id])
+    [left] = await pins(workspace)
+    assert (left.id, left.standing) == (first.id, Standing.BOTH)
+    await workspace.history.forget([first.id])
+    [left] = await pins(workspace)
+    assert (left.cid, left.standing, left.recorded, left.name) == (first.cid, Standing.ACCOUNT, False, None)
+
+
+async def test_a_pin_made_elsewhere_has_a_name_a_note_and_can_be_revoked(workspace: Workspace, other: Client) -> None:
+    cid = (await other.upload(b"a picture")).cid
+    await other.rename(cid, "café.png")
+    await workspace.sync()
+    [pin] = await pins(workspace, "cafe")
+    assert (pin.service_name, pin.title, pin.bytes > 0) == ("café.png", "café.png", True)
+    await workspace.history.rename(pin.id, "my name")
+    await workspace.history.annotate(cid, "mine", "a note")
+    [pin] = await pins(workspace, "note name")
+    assert (pin.title, pin.name, pin.service_name, pin.note) == ("my name", "my name", "café.png", "a note")
+    await workspace.revoke(cid)
+    [pin] = await pins(workspace)
+    assert (pin.standing, pin.revoked_at is not None) == (Standing.REVOKED, True)
+    await workspace.sync(full=True)
+    assert [pin.standing for pin in await pins(workspace)] == [Standing.REVOKED]
+
+
+async def test_storing_what_was_made_elsewhere_keeps_its_name_and_note(workspace: Workspace, other: Client) -> None:
+    cid = (await other.store({"a": 1})).cid
+    await workspace.sync()
+    [pin] = await pins(workspace)
+    await workspace.history.rename(pin.id, "mine")
+    stored = await workspace.store({"a": 1})
+    [pin] = await pins(workspace)
+    assert (pin.id, pin.cid, pin.standing, pin.name) == (stored.id, cid, Standing.BOTH, "mine")
+
+
+async def test_what_vanished_is_found_by_a_full_check(workspace: Workspace, other: Client) -> None:
+    cids = [(await other.store({"number": number})).cid for number in range(5)]
+    await workspace.sync()
+    await other.revoke(cids[2])
+    await workspace.sync()  # the count differs, so everything is read
+    assert set(await standings(workspace)) == {*cids[:2], *cids[3:]}
+
+
+async def test_the_second_time_only_what_is_new_is_read(
+    workspace: Workspace, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        await other.store({"number": number})
+    await workspace.sync()
+    new = (await other.store({"number": "new"})).cid
+    read: list[str] = []
+    listed = Client.pins
+
+    async def counted(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, until=until)) as listing:
+            async for pin in listing:
+                read.append(pin.cid)
+                yield pin
+
+    monkeypatch.setattr(Client, "pins", counted)
+    state = await workspace.sync()
+    assert (state.pins, len(await pins(workspace))) == (6, 6)
+    assert read[0] == new
+    assert len(read) <= 3, "the new pin, the newest of the run before, and the first that is older"
+
+
+async def test_an_interrupted_run_goes_on_where_it_was(
+    own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pinui.workspace.mirror.PAGE", 3)
+    cids = [(await other.store({"number": number})).cid for number in range(10)]
+    asked: list[int | None] = []
+    listed = Client.pins
+
+    async def breaking(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+        asked.append(until)
+        number = 0
+        async with aclosing(listed(client, until=until)) as listing:
+            async for pin in listing:
+                if len(asked) == 1 and number == 7:
+                    raise ConnectionResetError
+                number += 1
+                yield pin
+
+    monkeypatch.setattr(Client, "pins", breaking)
+    async with workspace_at(node) as workspace:
+        with pytest.raises(ConnectionResetError):
+            await workspace.sync()
+        assert (await workspace.account_state()).is_under_way
+        assert len(await pins(workspace)) == 6
+    newer = (await other.store({"came": "meanwhile"})).cid
+    async with workspace_at(node) as workspace:
+        state = await workspace.sync()
+        assert set(await standings(workspace)) == {*cids, newer}
+        assert (state.pins, state.is_under_way) == (11, False)
+    assert asked[1] is not None, "the second run begins where the first one broke off"
+
+
+async def test_another_token_or_address_starts_a_new_mirror(
+    own_home: Path, tmp_path: Path, node: Node, other: Client
+) -> None:
+    mine = (await other.store({"account": 1})).cid
+    async with workspace_at(node) as workspace:
+        own = (await workspace.store({"own": 1})).cid
+        await workspace.sync()
+        assert await standings(workspace) == {mine: Standing.ACCOUNT, own: Standing.BOTH}
+    async with Node(tmp_path / "second") as second, workspace_at(second) as workspace:
+        await workspace.sync()
+        assert await standings(workspace) == {own: Standing.HERE}
+
+
+async def test_what_is_revoked_while_a_page_is_on_its_way_stays_revoked(workspace: Workspace, other: Client) -> None:
+    cid = (await other.store({"a": 1})).cid
+    listing = [pin async for pin in other.pins()]
+    run = await workspace.history.begin_run("mine", "x", 1, full=True)
+    await workspace.history.mark_revoked(cid, "mine", 1000)
+    await workspace.history.merge_pins(run, listing, 999)
+    assert await standings(workspace) == {}
+
+
+async def test_pinning_by_cid_and_renaming_at_the_service(workspace: Workspace, other: Client) -> None:
+    record = await other.store({"a": 1})
+    pin = await workspace.pin(record.cid, name="kept")
+    assert pin.status == "pinned"
+    [row] = await pins(workspace)
+    await workspace.history.rename(row.id, "own")
+    await workspace.rename_at_service(record.cid, "at the service")
+    [row] = await pins(workspace)
+    assert (row.name, row.service_name) == ("own", "at the service")
+    assert [pin.name async for pin in other.pins()] == ["at the service"]
