@@ -102,6 +102,8 @@ class FilesApi:
                 if not self._by_cid.forget(id_):
                     raise ApiError(404, f"No request has the id {id_[:100]!r}.")
                 return _data(None)
+            case (_, "files", _, "swap" | "signature", _):
+                raise ApiError(501, "This node swaps no content and keeps no signatures.")
             case ("GET", "files", _):
                 return await self._list(request)
             case ("GET" | "PUT" | "DELETE", "files", _, id_):

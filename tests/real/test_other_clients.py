@@ -152,3 +152,50 @@ def test_the_hosted_services_own_sdk_works_against_the_node(node: Node, tmp_path
     assert seen["unpin"][0]["status"] == "OK"
     assert seen["json"]["IpfsHash"] not in {row["ipfs_pin_hash"] for row in seen["after"]}
     assert "401" in seen["refused"] or "Authentication" in seen["refused"]
+
+
+@pytest.mark.slow
+def test_the_hosted_services_current_sdk_works_against_the_node(node: Node, tmp_path: Path) -> None:
+    project = npm_project(tmp_path / "project", "pinata@2.5.6")
+    script = project / "script.mjs"
+    script.write_bytes(Path(__file__).with_name("pinata.mjs").read_bytes())
+    command = ["node", str(script), node.api_url, node.token, f"{node.gateway_url}/bafkqaaa"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert "Congratulations" in seen["authentication"]["message"]
+    # Uploads
+    assert seen["file"]["cid"] == "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
+    assert (seen["file"]["group_id"], seen["file"]["keyvalues"]) == (seen["group"]["id"], {"kind": "greeting"})
+    assert seen["file0"]["cid"] == "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD"
+    assert (seen["again"]["id"], seen["again"]["is_duplicate"]) == (seen["file"]["id"], True)
+    assert seen["json"]["cid"] == raw_cid(b'{"hello":"world","number":1}')
+    assert seen["base64"]["cid"] == raw_cid(b"base64")
+    assert seen["url"]["name"] == "url_upload"
+    assert (seen["folder"]["number_of_files"], seen["folder"]["mime_type"]) == (2, "directory")
+    assert seen["large"]["cid"] == raw_cid(bytes(95_000_000)), "in pieces"
+    assert (seen["guest"]["name"], seen["guest"]["cid"]) == ("signed.txt", raw_cid(b"from a guest"))
+    assert seen["guestFolder"]["number_of_files"] == 2
+    assert "does not grant permissions" in seen["wrongType"]
+    # Files
+    assert len(seen["all"]) == len(set(seen["all"])) == 9
+    assert [file["id"] for file in seen["named"]] == [seen["json"]["id"]]
+    assert (
+        [file["id"] for file in seen["inGroup"]] == [file["id"] for file in seen["greetings"]] == [seen["file"]["id"]]
+    )
+    assert seen["pictures"] == []
+    assert seen["oldestFirst"][0]["id"] == seen["got"]["id"] == seen["file"]["id"]
+    assert (seen["updated"]["name"], seen["updated"]["keyvalues"]) == ("renamed", {"kind": "greeting", "more": "yes"})
+    # Groups
+    assert seen["members"] == [seen["json"]["id"]]
+    assert [group["id"] for group in seen["groups"]] == [seen["group"]["id"]]
+    assert seen["renamedGroup"]["name"] == seen["gotGroup"]["name"] == "another"
+    # Pins by CID, reading, deleting
+    assert (seen["pinned"]["cid"], seen["queue"]["jobs"]) == (seen["json"]["cid"], [])
+    assert seen["read"]["data"] == {"hello": "world", "number": 1}
+    assert seen["deleted"][0]["status"] == "OK"
+    assert len(seen["left"]) == 8
+    # What the node refuses, with its sentence
+    assert "401" in seen["wrongToken"] or "Authentication" in seen["wrongToken"]
+    assert "network=public" in seen["private"]
+    assert "swaps no content" in seen["swap"]
