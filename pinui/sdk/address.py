@@ -1,8 +1,8 @@
-"""What people write to name content, reduced to a CID and a path below it.
+"""Addresses of content as people write them, reduced to a CID and a path below it.
 
 Accepted: a raw CID, a URL containing `/ipfs/`, `ipfs://CID`, `ipfs/CID`, a subdomain gateway (`https://CID.ipfs.host/`),
-each with a path behind it. Whatever is written, requests are built from the parsed CID and from re-quoted segments
-alone, so no input can lead to another host or leave the gateway's folder.
+each with an optional path. Requests are built from the parsed CID and from re-quoted segments alone, so no input can
+lead to another host or leave the gateway's folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read what a person wrote; `InvalidCID` for what names no content."""
+        """Parse an address; `InvalidCID` if it names no content."""
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError(f"a CID is text, not {type(text).__name__}")
         text = text.strip().strip("\ufeff")  # JavaScript's trim takes the byte order mark, too

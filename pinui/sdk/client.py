@@ -104,8 +104,8 @@ class Client:
     async def retrieve(self, cid: str, *, on_verdict: OnVerdict | None = None) -> Any:
         """Read a JSON document by CID, or by a URL that contains `/ipfs/`.
 
-        `on_verdict` hears whether the bytes were proven to be the ones that the CID names. Raises `InvalidCID`,
-        `ContentError` for content that is not JSON, and `IntegrityError` for bytes that are provably not the ones.
+        `on_verdict` gets the verdict on the bytes. Raises `InvalidCID`, `ContentError` for content that is not JSON,
+        and `IntegrityError` for bytes that provably don't match the CID.
         """
         address = str(Address.parse(cid))
         if not isinstance(self.provider, ReadsWithVerdict):
@@ -113,7 +113,7 @@ class Client:
         return _told(await self.provider.read_json(address), on_verdict)
 
     async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
-        """Store a message. It is public, and nobody delivers it: pass its CID on."""
+        """Store a message. It is public and is not delivered: share the CID yourself."""
         if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("recipient and message must be text")
         sent = ClientMessage(recipient_id, message, self._milliseconds())
@@ -137,10 +137,10 @@ class Client:
         """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
         A folder's path pins one directory. Hidden names and links in the folder are left out; `hidden` takes hidden
-        names, `follow_links` takes what links point to. Empty folders are kept where the service can take them. The
+        names, `follow_links` takes the targets of links. Empty folders are kept where the service can take them. The
         record's `left_out` counts everything that was left out. `options` are reserved and have no effect.
-        `on_progress(done, total)` hears of each piece that goes out. Raises `SourceChanged` where the file changes on
-        the way.
+        `on_progress(done, total)` is called for each piece that goes out. Raises `SourceChanged` if the file changes
+        on the way.
         """
         keeps_empty = isinstance(self.provider, KeepsEmptyFolders) and self.provider.keeps_empty_folders
         source = await look_at(file, hidden=hidden, follow_links=follow_links, empty_folders=keeps_empty)
@@ -179,9 +179,9 @@ class Client:
         """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all.
 
         Where `to` is a folder, the content goes into it under its own name; a folder's CID becomes a folder. An
-        existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` says
-        what is in the way. `on_progress(done, total)` hears of each piece; `on_verdict` hears whether the content was
-        proven to be the one that the CID names.
+        existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` names
+        the file in the way. `on_progress(done, total)` is called for each piece; `on_verdict` gets the verdict on the
+        content.
         """
         address, provider = str(Address.parse(cid)), self.provider
         if isinstance(provider, ReadsWithVerdict):
@@ -230,7 +230,7 @@ class Client:
     async def pins(
         self, *, name: str | None = None, cid: str | None = None, until: int | None = None
     ) -> AsyncGenerator[Pin]:
-        """What the account holds, newest first where the service has dates. Queued requests are not among them.
+        """The pins of the account, newest first if the service has dates; without queued requests.
 
         `name` keeps pins whose name contains it, `cid` those of that content. `until` alone goes on with an interrupted
         list: it leaves out pins that are newer than a moment in milliseconds, where the service can do so.
@@ -247,13 +247,13 @@ class Client:
                 yield pin
 
     async def totals(self) -> Totals:
-        """How many pins the account holds, and how many bytes."""
+        """The number and the total size of the account's pins."""
         if not isinstance(self.provider, CountsPins):
             raise _unsupported("count pins")
         return await self.provider.totals()
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Ask the service to keep content that somebody else stored; the pin's `status` tells how far it is."""
+        """Ask the service to keep content that is stored elsewhere; the pin's `status` tells its progress."""
         if not isinstance(self.provider, PinsByCid):
             raise _unsupported("pin by CID")
         return await self.provider.pin(str(Address.parse_root(cid)), name=name)
@@ -265,7 +265,7 @@ class Client:
         await self.provider.rename(str(Address.parse_root(cid)), name)
 
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
-        """The peers of a cluster that keep a pin, or are to, and its state at each; nobody where it isn't pinned."""
+        """The peers of a cluster that keep a pin, or will, and its state at each; empty if it isn't pinned."""
         if not isinstance(self.provider, TellsPeers):
             raise _unsupported("tell where a pin is kept")
         return await self.provider.status(str(Address.parse_root(cid)))
@@ -317,7 +317,7 @@ class Client:
         if requires_proof and verification != "verified":
             raise IntegrityError(
                 f"The provider answered {record.cid}, which "
-                + ("is not the CID of what was sent" if verification == "mismatch" else "could not be verified"),
+                + ("is not the CID of the sent bytes" if verification == "mismatch" else "could not be verified"),
                 verification="mismatch" if verification == "mismatch" else "unverifiable",
                 record=record,
                 hint="It is pinned nevertheless: revoke it, or use verify='try'.",

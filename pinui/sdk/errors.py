@@ -1,16 +1,16 @@
-"""Everything that can go wrong, as classes with fields.
+"""Errors of the SDK, as classes with fields.
 
 PinuiError
 ├── InvalidCID (ValueError)             the text names no content; nothing was sent
 ├── SerializationError (ValueError)     the value can't be written as JSON without loss
-├── ContentError (ValueError)           what came back is not what was asked for: no JSON, no message, too large
+├── ContentError (ValueError)           the wrong kind of content came back: no JSON, no message, too large
 ├── SourceChanged (OSError)             the file changed while it was uploaded; nothing is recorded
 ├── NetworkError (ConnectionError)      the provider or gateway could not be reached, or broke off
 │   └── NetworkTimeout (TimeoutError)   it was reached and did not answer in time
-├── ProviderError                       it answered, and the answer is no
-│   └── RateLimited                     it asked to wait longer than we are willing to
+├── ProviderError                       it refused the request
+│   └── RateLimited                     it asked for a pause that is too long to wait
 ├── Unsupported (NotImplementedError)   this service can't do that; nothing was sent
-└── IntegrityError (ValueError)         the bytes are provably not what the CID names
+└── IntegrityError (ValueError)         the bytes provably don't match the CID
 
 The message is the contract's: `HTTP error {status}`, `Invalid CID`, or the provider's own words. Facts ride along as
 attributes, and `hint` says what to do next.
@@ -77,7 +77,7 @@ class SerializationError(PinuiError, ValueError):
 
 
 class ContentError(PinuiError, ValueError):
-    """What came back is not what was asked for: no JSON, no message, or more than the limit."""
+    """The wrong kind of content came back: no JSON, no message, or more than the limit."""
 
 
 class SourceChanged(PinuiError, OSError):

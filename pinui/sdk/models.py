@@ -53,9 +53,9 @@ OnDialect = Callable[[Dialect], None]
 OnNotice = Callable[[str], None]
 """Called with a sentence."""
 OnVerdict = Callable[[Verification | None], None]
-"""Called with what was found; None where `verify` is off."""
+"""Called with the verdict; None if `verify` is off."""
 
-# Where each service is, with its gateway, if nobody says otherwise; the services of the contract are the public one.
+# The default addresses of each service and its gateway; the contract's services are the public one.
 PUBLIC = ("https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
 DEFAULT_URLS = {
     "kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs"),
@@ -76,7 +76,7 @@ class HttpTransport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait, in seconds."""
+    """Time limits, in seconds."""
 
     connect: float = 10.0
     """To reach the other side."""
@@ -108,7 +108,7 @@ def hide_secrets(settings: dict[str, Any]) -> None:
 
 
 def _hiding(kind: type[T]) -> type[T]:
-    """A dataclass whose generated `__init__`, whose arguments are local variables too, gets no secret's text."""
+    """A dataclass whose generated `__init__` gets no secret's text: its arguments are local variables, too."""
     generated = kind.__init__
 
     @wraps(generated)
@@ -123,7 +123,7 @@ def _hiding(kind: type[T]) -> type[T]:
 @_hiding
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientConfig:
-    """What `Client.init` needs to know. Without URLs: the public hosted service, or a daemon on this machine."""
+    """Settings for `Client.init`. Without URLs: the public hosted service, or a daemon on this machine."""
 
     provider: ProviderName = "pinning"
     """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC; `cluster` IPFS
@@ -152,9 +152,9 @@ class ClientConfig:
     replication_min: int | None = None
     """The fewest peers of a cluster that must be there to take a pin; -1 for all of them, None for its own setting."""
     replication_max: int | None = None
-    """How many peers of a cluster keep each pin; -1 for all of them, None for its own setting."""
+    """The number of peers of a cluster that keep each pin; -1 for all of them, None for its own setting."""
     retries: int = 4
-    """How often a failed call that is safe to repeat is repeated; 0 for never."""
+    """The number of retries of a failed call that is safe to repeat; 0 for none."""
     timeout: Timeouts | float = field(default_factory=Timeouts)
     """Limits on waiting; a number sets all of them."""
     verify: VerifyMode = "try"
@@ -243,7 +243,7 @@ class ClientConfig:
 
     @property
     def finds_dialect(self) -> bool:
-        """Whether the dialect depends on what the key knows."""
+        """Whether the dialect depends on the key."""
         return self.dialect is None and is_pinata(self.pin_api_url or "")
 
 
@@ -280,7 +280,7 @@ def _as_secret(given: Secret | str | None) -> Secret | None:
 
 
 def _trouble_with(secret: Secret | None, *, is_needed: bool, is_pair: bool) -> str | None:
-    """What is wrong with a secret, in words that don't show it."""
+    """The problem with a secret, in words that don't show it."""
     if secret is None:
         return "is None: is the variable that should hold it set?" if is_needed else None
     text = secret.reveal()
@@ -301,10 +301,10 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """How many entries of a folder an upload left out, by the reason."""
+    """The numbers of entries that a folder's upload left out, by reason."""
 
     hidden: int = 0
-    """Names that begin with a dot; a folder counts once, whatever it holds."""
+    """Names that begin with a dot; a folder counts once."""
     links: int = 0
     """Symbolic links, to files and to folders."""
     empty_folders: int = 0
@@ -328,7 +328,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRecord(Generic[T]):
-    """What a write returns."""
+    """The result of a write."""
 
     cid: str
     """The CID as the provider gave it."""
@@ -339,11 +339,11 @@ class ClientRecord(Generic[T]):
     size: int
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
     verification: Verification | None = field(default=None, compare=False)
-    """Whether the provider's CID is the one that these bytes have; None where nobody looked."""
+    """The verdict on the provider's CID; None if nothing was checked."""
     expected: str | None = field(default=None, compare=False)
     """The CID that these bytes have, where the provider's is provably another."""
     left_out: LeftOut | None = field(default=None, compare=False)
-    """What an upload of a folder left out; None for anything but a folder."""
+    """The entries that a folder's upload left out; None for anything but a folder."""
 
     def to_json(self) -> dict[str, Any]:
         """The record under the contract's names; `data` is left out where there is none."""
@@ -354,7 +354,7 @@ class ClientRecord(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """A message as it is stored: a public JSON document that nobody delivers."""
+    """A message as it is stored: a public JSON document. Nothing delivers it."""
 
     recipient_id: str
     payload: str
@@ -372,14 +372,14 @@ class Blob:
 
     data: bytes = field(repr=False)
     type: str = ""
-    """The media type; empty when nobody said."""
+    """The media type; empty if unknown."""
     name: str | None = None
     verification: Verification | None = field(default=None, compare=False)
-    """Whether the bytes are what the CID names; None where nobody looked."""
+    """The verdict on the bytes; None if nothing was checked."""
 
     @property
     def size(self) -> int:
-        """How many bytes."""
+        """The number of bytes."""
         return len(self.data)
 
 
@@ -395,7 +395,7 @@ class Pinned:
     size: int
     """JSON: characters of the stored text, as JavaScript counts them. Files: bytes."""
     verification: Verification | None = None
-    """Whether the CID is the one that these bytes have; None where nobody looked."""
+    """The verdict on the CID; None if nothing was checked."""
     expected: str | None = None
     """The CID that these bytes have, where the provider's is provably another."""
 
@@ -433,7 +433,7 @@ class PeerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How much an account holds."""
+    """The size of an account."""
 
     pins: int
     size: int | None
@@ -460,11 +460,11 @@ class Peek:
 
     data: bytes = field(repr=False)
     type: str = ""
-    """The media type; empty when nobody said."""
+    """The media type; empty if unknown."""
     total: int | None = None
-    """The size of the whole, where the gateway told it."""
+    """The size of the whole content, if the gateway told it."""
     entries: tuple[FolderItem, ...] | None = None
-    """What a folder holds; None for anything else."""
+    """The entries of a folder; None for anything else."""
 
     @property
     def truncated(self) -> bool:

@@ -1,4 +1,4 @@
-"""File names: what they tell, and those that came from elsewhere made safe to create here."""
+"""File names: the media type that a name suggests, and safe names for content from elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN_NAME = re.compile(r'(?:^|[;\s])filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\
 
 
 def media_type_of(name: str) -> str:
-    """What a file of that name most likely is."""
+    """The most likely media type of a file of that name."""
     return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
 
 

@@ -1,7 +1,7 @@
 """The seam between `Client` and a storage service: one Protocol that every provider has, and small ones for the rest.
 
-A provider says what else it can do by having the methods of a further Protocol. `Client` asks for these in one place,
-and raises `Unsupported` for what a service can't do.
+A provider offers more by implementing further Protocols. `Client` checks for these in one place, and raises
+`Unsupported` for an operation that a service lacks.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Closable(Protocol):
 
 @runtime_checkable
 class DemandsProof(Protocol):
-    """A provider whose writes have to be proven."""
+    """A provider that may require proof of its writes."""
 
     @property
     def requires_proof(self) -> bool:
@@ -113,7 +113,7 @@ class StoresText(Protocol):
 
 
 class Read(NamedTuple, Generic[T]):
-    """A value that was read, and whether its bytes are what the CID names; None where nobody looked."""
+    """A value that was read, and the verdict on its bytes; None if nothing was checked."""
 
     value: T
     verification: Verification | None
@@ -121,7 +121,7 @@ class Read(NamedTuple, Generic[T]):
 
 @runtime_checkable
 class ReadsWithVerdict(Protocol):
-    """Reading that tells whether the bytes were proven."""
+    """Reading with a verdict on the bytes."""
 
     async def read_json(self, cid: str) -> Read[Any]:
         """Read a JSON document."""
@@ -143,12 +143,12 @@ class ContentStream(Protocol):
 
     @property
     def type(self) -> str:
-        """The media type; empty when nobody said."""
+        """The media type; empty if unknown."""
         ...
 
     @property
     def size(self) -> int | None:
-        """Bytes in all, where the gateway told it."""
+        """The total size, if the gateway told it."""
         ...
 
     @property
@@ -158,7 +158,7 @@ class ContentStream(Protocol):
 
     @property
     def verification(self) -> Verification | None:
-        """Whether the bytes are what the CID names; None before the end, and where nobody looked."""
+        """The verdict on the bytes; None before the end, and if nothing was checked."""
         ...
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
@@ -196,7 +196,7 @@ class ListsPins(Protocol):
     """Listing an account."""
 
     def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """What the account holds, newest first where the service has dates."""
+        """The pins of the account, newest first if the service has dates."""
         ...
 
 
@@ -214,13 +214,13 @@ class CountsPins(Protocol):
     """Totals of an account."""
 
     async def totals(self) -> Totals:
-        """How much the account holds."""
+        """The size of the account."""
         ...
 
 
 @runtime_checkable
 class PinsByCid(Protocol):
-    """Pinning what somebody else stored."""
+    """Pinning content that is stored elsewhere."""
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Ask the service to fetch and keep it."""
@@ -232,7 +232,7 @@ class TellsPeers(Protocol):
     """Pins that several peers keep."""
 
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
-        """The peers that keep a pin, or are to, and its state at each; nobody where it isn't pinned."""
+        """The peers that keep a pin, or will, and its state at each; empty if it isn't pinned."""
         ...
 
 

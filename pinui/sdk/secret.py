@@ -13,7 +13,7 @@ MASK = "***"
 SHORTEST = 8
 """Characters. Shorter text is no token of a service, and masking it would make other words unreadable."""
 BY_SHAPE = re.compile(
-    r"(?<=Bearer )[^\s\"']+"  # what follows the name of the scheme
+    r"(?<=Bearer )[^\s\"']+"  # the part after the name of the scheme
     r"|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}"  # a JWT, or the beginning of one
     r"|(?<=://)[^\s/@]+(?=@)"  # a user's name and password in an address
 )

@@ -29,7 +29,7 @@ def json_text(data: Any) -> str:
 
 
 def message_from(document: object) -> ClientMessage:
-    """The message that a stored document is; `ContentError` says what is missing in any other."""
+    """The message in a stored document; `ContentError` names a missing part."""
     if not isinstance(document, Mapping):
         raise _no_message("it is not an object")
     fields = cast("Mapping[str, object]", document)

@@ -14,7 +14,7 @@ __all__ = ["MOST", "ONE_HOP", "QUICK_TO_HASH", "TrailingWork"]
 
 # Hashing this little takes less time than asking a thread to do it.
 QUICK_TO_HASH = 64 * 1024
-# How much of a stream makes a piece, and how many pieces may wait. Small pieces cost hops, in which threads wait for
+# The size of a piece, and the number of pieces that may wait. Small pieces cost hops, in which threads wait for
 # each other; few of them leave one thread idle whenever the other is late. More of both gains nothing that a bench
 # can see, and this is memory that each transfer holds.
 ONE_HOP = 2 * 1024 * 1024
@@ -31,7 +31,7 @@ class TrailingWork:
         self._has_thread = False
 
     async def room(self) -> None:
-        """Wait until another piece may be started. What went wrong is raised, here and each time from now on."""
+        """Wait until another piece may start. An earlier failure is raised, here and each time from now on."""
         await self._until_left(MOST - 1)
 
     def start(self, work: Callable[..., object], *arguments: object) -> None:
@@ -48,18 +48,18 @@ class TrailingWork:
         self._ask_for_thread(asyncio.get_running_loop())
 
     async def settle(self) -> None:
-        """Wait until everything is done. What went wrong is raised, here and each time from now on."""
+        """Wait until everything is done. A failure is raised, here and each time from now on."""
         await self._until_left(0)
 
     async def _until_left(self, count: int) -> None:
         while len(self._under_way) > count:
-            await asyncio.shield(self._under_way[0])  # who stops waiting does not stop the work
+            await asyncio.shield(self._under_way[0])  # a cancelled caller does not stop the work
             self._under_way.popleft()
 
     def _ask_for_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
             loop.run_in_executor(None, self._work, loop)
-        except RuntimeError as error:  # everything is being shut down: who still waits must not do so for ever
+        except RuntimeError as error:  # at shutdown, a waiting caller must not wait for ever
             with self._lock:
                 waiting, self._waiting = self._waiting, deque()
                 self._has_thread = False
@@ -75,7 +75,7 @@ class TrailingWork:
                     return
                 piece = self._waiting.popleft()
             piece.do()
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits
+        with suppress(RuntimeError):  # the loop is closed, and no caller waits
             loop.call_soon_threadsafe(self._ask_for_thread, loop)
 
 
@@ -88,13 +88,13 @@ class _Piece:
     def do(self) -> None:
         try:
             self.work(*self.arguments)
-        except BaseException as error:  # noqa: BLE001  whoever waits for it gets it
+        except BaseException as error:  # noqa: BLE001  the waiting caller gets it
             self.done.set_exception(error)
         else:
             self.done.set_result(None)
 
 
 def _look_at(done: asyncio.Future[None]) -> None:
-    """The failure of work that nobody waits for any more is no news; asyncio would write about it to the terminal."""
+    """Drop the failure of abandoned work, which asyncio would write to the terminal."""
     if not done.cancelled():
         done.exception()

@@ -50,7 +50,7 @@ def _loggable_parameter(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=256)  # asked several times for each request, mostly about the same few addresses
 def origin(url: str) -> Origin | None:
-    """Scheme, host and port; None for what is no http address."""
+    """Scheme, host and port; None for text that is no http address."""
     parts = _split(url)
     if parts is None or parts.hostname is None:
         return None
@@ -92,7 +92,7 @@ def is_pinata(url: str) -> bool:
 
 
 def redirect_target(url: str, location: str, *, keep_origin: bool, allow_insecure: bool) -> str | None:
-    """Where a redirect may lead, None for nowhere: not from https to http, not from elsewhere onto this machine."""
+    """The target of a redirect, None if it is forbidden: from https to http, or from elsewhere onto this machine."""
     try:
         target = urljoin(url, location)
     except ValueError:

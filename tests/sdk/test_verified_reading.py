@@ -327,7 +327,7 @@ async def test_when_all_fail_a_proven_lie_is_what_is_told(reading: Setup) -> Non
     client = await reading(
         FakeGateway(content, status=404), FakeGateway(content, plain=flip(1)), FakeGateway(content, status=404)
     )
-    with pytest.raises(IntegrityError, match="not what"):
+    with pytest.raises(IntegrityError, match="don't match"):
         await client.retrieve(content.cid)
     client = await reading(FakeGateway(content, status=404), FakeGateway(content, status=404))
     with pytest.raises(ProviderError) as caught:

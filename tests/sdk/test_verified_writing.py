@@ -84,7 +84,7 @@ async def test_where_proof_is_required_a_doubtful_answer_raises_and_carries_the_
     async with serve(answering(OTHER)) as (url, _seen):
         config = ClientConfig(provider_token="t", pin_api_url=url, verify="require")
         async with Client(PinProvider(config)) as client:
-            with pytest.raises(IntegrityError, match="not the CID of what was sent") as caught:
+            with pytest.raises(IntegrityError, match="not the CID of the sent bytes") as caught:
                 await client.store({"a": 1})
             assert caught.value.record is not None
             assert caught.value.record.cid == OTHER

@@ -90,7 +90,7 @@ def test_too_many_requests_carries_the_wait() -> None:
         (403, {"error": {"reason": "NO_SCOPES_FOUND"}}, False, "scopes"),
         (403, {}, False, "permissions"),
         (404, {}, True, "gateway"),
-        (504, b"", True, "found nobody"),
+        (504, b"", True, "found no peer"),
         (404, {}, False, "URL"),
         (401, {}, True, "key of its own"),
         (403, {}, True, "key of its own"),

@@ -1,4 +1,4 @@
-"""Uploads to a daemon that cuts files into blocks as it is told to: Kubo, and IPFS Cluster, which adds as Kubo does."""
+"""Uploads to a daemon that cuts files into blocks as requested: Kubo, and IPFS Cluster, which adds in Kubo's way."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class AddingProvider(GatewayContent):
         }
         self._verifies = config.verify != "off"
         self.requires_proof = config.verify == "require"
-        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
+        """Whether an unproven write is an error; `Client` raises it, with the record."""
         super().__init__(config, api.transport, clock, gateways)
 
     async def put_json(self, data: Any) -> Pinned:
@@ -88,7 +88,7 @@ class AddingProvider(GatewayContent):
         try:
             return await self._add(source, source.name, on_progress)
         finally:
-            if source is not file:  # a source is closed by whoever looked at it
+            if source is not file:  # the caller that opened a source closes it
                 source.close()
 
     async def aclose(self) -> None:
@@ -108,7 +108,7 @@ class AddingProvider(GatewayContent):
             try:
                 return cid is not None and await call.is_pinned(cid)
             except PinuiError:
-                return False  # nobody knows; sending again is harmless
+                return False  # unknown; sending again is harmless
 
         sink = _AddedSink(call.cid_field)
         outcome = await self._api.transport.perform(request, sink, is_done=has_arrived if is_large else None)
@@ -126,7 +126,7 @@ class AddingProvider(GatewayContent):
 
 
 class _AddedSink(LineSink):
-    """Collects the CIDs that the daemon answers. They come while the upload is still under way."""
+    """Collects the CIDs that the daemon answers. They arrive during the upload."""
 
     def __init__(self, cid_field: str) -> None:
         super().__init__(self._collect)

@@ -24,7 +24,7 @@ __all__ = ["Api", "LineSink", "Service"]
 
 # An answer is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
-# One line tells of one pin, with its name and what its owner noted beside it.
+# One line describes one pin, with its name and its owner's notes.
 LONGEST_LINE = 1024 * 1024
 # Batches of lines that wait for a slow reader.
 BATCHES_AHEAD = 2
@@ -41,11 +41,11 @@ class Service:
     start: str | None = None
     """The command that starts it, where people run it themselves."""
     hints: Mapping[int, str] = field(default_factory=dict[int, str])
-    """What to do about a refusal, by its status, where it isn't what every service means by it."""
+    """Hints by status, for refusals that have a meaning of their own at this service."""
     refuses_with_500: bool = True
 
     def advice(self, url: str) -> str:
-        """What to do when nobody answers at an address."""
+        """The hint for an address without an answer."""
         here = f"Start {self.name} with `{self.start}`" if self.start else "Check the network"
         there = "Check the network" + (f", and whether {self.name} runs there (`{self.start}`)" if self.start else "")
         return f"{here if is_loopback(urlsplit(url).hostname) else there}, and check the address."
@@ -154,7 +154,7 @@ class Api:
         raise self.error(outcome.result)
 
     def error(self, result: Rejection | Breakdown) -> PinuiError:
-        """What a refusal, or no answer, means."""
+        """The error for a refusal, or for no answer."""
         service = self._service
         if isinstance(result, Breakdown):
             error = network_error(result)

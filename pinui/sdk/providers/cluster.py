@@ -29,7 +29,7 @@ CLUSTER = Service(
         "or a token that it gave for one: check provider_token.",
     },
 )
-# Cluster's words for the state of a pin at a peer. A peer that hasn't heard of a pin yet calls it unpinned.
+# Cluster's words for the state of a pin at a peer. A peer that doesn't know a pin yet calls it unpinned.
 STATES: dict[str, PeerState] = {
     "pinned": "pinned",
     "pinning": "pinning",
@@ -64,7 +64,7 @@ class ClusterProvider(AddingProvider):
         return await self._order(str(cid)) is not None
 
     async def _order(self, cid: str) -> Line | None:
-        """What the cluster was told to do with a CID, in all that a pin is made of; None where it isn't pinned."""
+        """The cluster's orders for a CID, with all settings of the pin; None if it isn't pinned."""
         try:
             _status, body = await self._api.call(self._api.request("GET", f"allocations/{cid}"))
         except ProviderError as error:
@@ -74,21 +74,21 @@ class ClusterProvider(AddingProvider):
         return wire.answer_object(body)
 
     async def unpin(self, cid: str) -> bool:
-        """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
+        """Remove the pin. A missing pin is a `ProviderError`, unless our own lost try may have removed it."""
         address = Address.parse_root(cid)
         await self._api.is_removed(self._api.request("DELETE", f"pins/{address.cid}"))
         self._reader.forget_pinned(address.cid)
         return True
 
     async def test_authentication(self) -> bool:
-        """Ask a peer who it is."""
+        """Ask a peer for its identity."""
         status, answer = await self._api.test(self._api.request("GET", "id"))
         if "cluster_peers" not in answer:
             raise wire.not_understood(status, "it is not IPFS Cluster's")
         return True
 
     async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """What the cluster keeps or is about to, in its order. A CID is looked for in both its versions."""
+        """The pins that the cluster keeps or will keep, in its order. A CID is looked for in both its versions."""
         async with aclosing(self._list() if cid is None else self._look_for(cid)) as found:
             async for pin in found:
                 if name is None or name.casefold() in (pin.name or "").casefold():
@@ -112,7 +112,7 @@ class ClusterProvider(AddingProvider):
         if order is None:
             return None
         _status, body = await self._api.call(self._api.request("GET", f"pins/{cid}"))
-        # The answer is that of any peer, which may not have heard of the pin yet: no name, no date.
+        # Any peer may answer, and it may not know the pin yet: no name, no date.
         return {**wire.answer_object(body), "name": order.get("name"), "created": order.get("timestamp")}
 
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
@@ -121,7 +121,7 @@ class ClusterProvider(AddingProvider):
         return () if asked is None else tuple(sorted(_states(asked), key=lambda peer: peer.name))
 
     async def totals(self) -> Totals:
-        """How many pins there are. The cluster tells no sizes."""
+        """The number of pins. The cluster tells no sizes."""
         count = 0
         request = self._api.request("GET", "allocations", {"filter": "pin"}, transfer=True)
         async with aclosing(self._api.lines(request)) as lines:
@@ -130,7 +130,7 @@ class ClusterProvider(AddingProvider):
         return Totals(count, None)
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Have the cluster fetch and keep content that somebody else stored.
+        """Have the cluster fetch and keep content that is stored elsewhere.
 
         A pin that is there already stays as it is, but for a name that is given.
         """
@@ -145,7 +145,7 @@ class ClusterProvider(AddingProvider):
     async def rename(self, cid: str, name: str) -> None:
         """Give a pin another name: pinning it again does, with everything else that was said of it."""
         address = Address.parse_root(cid)
-        # What is not pinned would become so; it is an error of the cluster's own.
+        # Renaming would pin unpinned content; that is an error, as at other services.
         _status, body = await self._api.call(self._api.request("GET", f"allocations/{address.cid}"))
         query = {**_options(wire.answer_object(body)), "name": name}
         await self._api.call(self._api.request("POST", f"pins/{address.cid}", query))
@@ -169,7 +169,7 @@ def _summary(states: Iterable[PeerState]) -> PinStatus:
     told = [state for state in states if state != "unreachable"]
     if told and all(state == "pinned" for state in told):
         return "pinned"
-    if "pinned" in told or "pinning" in told:  # what failed at one peer is tried again
+    if "pinned" in told or "pinning" in told:  # a peer where it failed tries again
         return "pinning"
     return "queued" if "queued" in told else "failed"
 
@@ -199,7 +199,7 @@ def _peers(line: Line) -> list[tuple[str, Line]]:
 
 
 def _options(order: Line) -> dict[str, str | int]:
-    """What was said of a pin besides its name, in the words in which it is said."""
+    """The settings of a pin besides its name, as query parameters."""
     options: dict[str, str | int] = {}
     for field, word in (("replication_factor_min", "replication-min"), ("replication_factor_max", "replication-max")):
         if isinstance(factor := order.get(field), int):

@@ -48,21 +48,21 @@ class KuboProvider(AddingProvider):
         return await self._find(str(cid)) is not None
 
     async def unpin(self, cid: str) -> bool:
-        """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
+        """Remove the pin. A missing pin is a `ProviderError`, unless our own lost try may have removed it."""
         address = Address.parse_root(cid)
         await self._api.is_removed(self._command("pin/rm", {"arg": address.cid}))
         self._reader.forget_pinned(address.cid)
         return True
 
     async def test_authentication(self) -> bool:
-        """Ask the daemon for its version: every user that it knows may, and nobody else."""
+        """Ask the daemon for its version, which only the users that it knows may do."""
         status, answer = await self._api.test(self._command("version"))
         if not isinstance(answer.get("Version"), str) or "Repo" not in answer:
             raise wire.not_understood(status, "it is not Kubo's")
         return True
 
     async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """What the daemon holds by recursive pins, in its order: Kubo knows no dates. A CID is looked for in both its
+        """The recursive pins of the daemon, in its order: Kubo knows no dates. A CID is looked for in both its
         versions, which are two pins to Kubo."""
         wanted = [None] if cid is None else [str(spelling) for spelling in Cid.parse(cid).spellings()]
         for spelling in wanted:
@@ -87,8 +87,7 @@ class KuboProvider(AddingProvider):
             return await anext(found, None)
 
     async def totals(self) -> Totals:
-        """How many pins there are, and how much the repository takes: with blocks that no pin holds, until they are
-        collected."""
+        """The number of pins and the size of the repository, with blocks that no pin holds until they are collected."""
         status, body = await self._api.call(self._command("repo/stat", {"size-only": "true"}))
         size = wire.answer_object(body).get("RepoSize")
         if not isinstance(size, int):
@@ -100,7 +99,7 @@ class KuboProvider(AddingProvider):
         return Totals(count, size)
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Have the daemon fetch and keep content that somebody else stored. It is pinned when this returns.
+        """Have the daemon fetch and keep content that is stored elsewhere. It is pinned when this returns.
 
         A pin that is there already keeps its name, unless another one is given. `NetworkTimeout` says that nothing new
         arrived for as long as `timeout` allows.
@@ -127,7 +126,7 @@ class KuboProvider(AddingProvider):
                     raise wire.not_understood(200, "it doesn't say that anything was pinned")
         raise NetworkTimeout(
             f"Kubo found nobody who has {'the rest of ' if blocks else ''}{address.cid}",
-            hint="Somebody who has it must be online and reachable for the daemon (`ipfs swarm connect`).",
+            hint="A peer that has it must be online and reachable for the daemon (`ipfs swarm connect`).",
         )
 
     async def rename(self, cid: str, name: str) -> None:

@@ -36,11 +36,11 @@ class _Request:
 
     pin: Pin
     details: Line
-    """What was asked for: CID, name, origins and notes."""
+    """The request: CID, name, origins and notes."""
 
 
 class PsaProvider(GatewayContent):
-    """A provider on the Pinning Service API. It keeps what is pinned by CID; what it reads comes from gateways."""
+    """A provider on the Pinning Service API. It pins by CID and reads from gateways."""
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         clock = clock or Clock()
@@ -56,7 +56,7 @@ class PsaProvider(GatewayContent):
         raise _no_uploads()
 
     async def unpin(self, cid: str) -> bool:
-        """Remove every request for the CID. What was not pinned is a `ProviderError`."""
+        """Remove every request for the CID. A missing pin is a `ProviderError`."""
         address = Address.parse_root(cid)
         found = await self._requests(address.cid)
         if not found:
@@ -73,7 +73,7 @@ class PsaProvider(GatewayContent):
         return True
 
     async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """What the service has pinned, newest first. A CID is looked for in both its versions."""
+        """The pins of the service, newest first. A CID is looked for in both its versions."""
         query: Query = {"status": "pinned", "name": name or None, "match": "ipartial" if name else None}
         async with aclosing(self._list({**query, "cid": None if cid is None else _spellings(cid)})) as found:
             async for request in found:
@@ -82,12 +82,12 @@ class PsaProvider(GatewayContent):
                     yield request.pin
 
     async def totals(self) -> Totals:
-        """How many pins the service has. It tells no sizes."""
+        """The number of pins. The service tells no sizes."""
         status, body = await self._api.call(self._api.request("GET", "pins", {"limit": 1, "status": "pinned"}))
         return Totals(_count(status, wire.answer_object(body)), None)
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Ask the service to fetch and keep content that somebody else serves.
+        """Ask the service to fetch and keep content that is served elsewhere.
 
         A request that is there already is not repeated; it gets the name, if one is given.
         """
@@ -115,7 +115,7 @@ class PsaProvider(GatewayContent):
 
     async def _replace(self, request: _Request, name: str | None) -> Pin:
         pin = request.pin
-        # Where a request is its CID, as with IPFS Cluster, asking again renames it; replacing it by itself removes it.
+        # If a request's id is its CID, as in IPFS Cluster, asking again renames it; replacing it by itself removes it.
         path = "pins" if pin.id == pin.cid else _path(pin)
         asked = self._api.request("POST", path, document={**request.details, "name": name})
         return await self._ask(asked, pin.cid)
@@ -137,7 +137,7 @@ class PsaProvider(GatewayContent):
         return asked.pin
 
     async def _requests(self, cid: str) -> list[_Request]:
-        """The requests for a CID, whatever became of them, newest first."""
+        """The requests for a CID in any state, newest first."""
         async with aclosing(self._list({"cid": _spellings(cid), "status": ANY_STATUS})) as found:
             return [request async for request in found]
 
@@ -175,7 +175,7 @@ def _count(status: int, answer: Line) -> int:
 
 
 def _read(row: object) -> _Request | None:
-    """A request as the service tells of it; None for something else."""
+    """A request from the service's answer; None for something else."""
     fields = cast("Line", row) if isinstance(row, dict) else {}
     given, request_id, status = fields.get("pin"), fields.get("requestid"), fields.get("status")
     details = cast("Line", given) if isinstance(given, dict) else {}
@@ -220,5 +220,5 @@ def _details(cid: str, name: str | None) -> Line:
 def _no_uploads() -> Unsupported:
     return Unsupported(
         "This service takes no uploads: it pins by CID",
-        hint="Store it where somebody serves it, such as on a Kubo of your own, and pin its CID here.",
+        hint="Store it on a server of its own, such as your Kubo, and pin its CID here.",
     )

@@ -62,7 +62,7 @@ def read_authentication(status: int, body: bytes) -> bool:
 
 
 def read_totals(status: int, body: bytes) -> Totals:
-    """What `userPinnedDataTotal` answered."""
+    """The answer of `userPinnedDataTotal`."""
     answer = answer_object(body)
     pins, size = whole_number(answer.get("pin_count")), whole_number(answer.get("pin_size_total"))
     if pins is None or size is None:
@@ -89,7 +89,7 @@ def answer_object(body: bytes) -> dict[str, Any]:
 
 
 def not_understood(status: int, why: str) -> PinuiError:
-    """The error for a success whose body makes no sense."""
+    """The error for a success with an unreadable body."""
     return ProviderError(
         f"The provider's answer was not understood: {why}",
         status=status,

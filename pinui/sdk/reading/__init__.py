@@ -1,1 +1,1 @@
-"""Reading by CID through gateways: which one is asked, what proves its answer, and where the bytes go."""
+"""Reading by CID through gateways: the order of gateways, the proof of their answers, the targets of the bytes."""

@@ -1,4 +1,4 @@
-"""A folder that is downloaded: built under a temporary name beside its place, there whole or not at all."""
+"""A downloaded folder: built under a temporary name beside its place, and renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pinui.sdk.transport.http import OnProgress
 
 __all__ = ["FolderCounter", "FolderSink", "FolderWriter"]
 
-# What Linux takes.
+# The limit of Linux.
 LONGEST_TARGET = 4095
 # A few blocks that link to each other many times may unfold to any number of entries.
 MOST_ENTRIES = 1_000_000
-# What a file system takes for an entry, however small the file is.
+# The room that a file system uses for an entry, even for an empty file.
 ROOM_FOR_ENTRY = 4096
 
 Made = TypeVar("Made")
@@ -39,7 +39,7 @@ class FolderSink(Protocol):
         ...
 
     def restart(self) -> None:
-        """Forget everything that came; in a thread."""
+        """Discard everything received; in a thread."""
         ...
 
 
@@ -76,7 +76,7 @@ class FolderWriter:
         self._abandoned = False
 
     async def take(self, events: Iterable[Event]) -> None:
-        """Write what the events tell of, in a thread."""
+        """Write the entries of these events, in a thread."""
         await asyncio.to_thread(self._take_locked, events)
         if self._on_progress is not None:
             self._on_progress(self._done, None)
@@ -105,7 +105,7 @@ class FolderWriter:
 
     def commit(self) -> Path:
         """Give the folder its name. One that is there already is never mixed with it."""
-        # The slow part, without the lock: who cancels now doesn't wait for the disk.
+        # The slow part, without the lock: a cancelled caller doesn't wait for the disk.
         for folder, _folders, _files in os.walk(self._temporary or ""):
             with suppress(OSError):
                 sync_folder(Path(folder))
@@ -120,7 +120,7 @@ class FolderWriter:
         return final
 
     def restart(self) -> None:
-        """Remove what was written, to begin anew."""
+        """Remove the written files, to start again."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
@@ -131,7 +131,7 @@ class FolderWriter:
             self._done = self._entries = self._needed = 0
 
     def discard(self) -> None:
-        """Remove what was written, for good. A thread that is still at work here is waited for."""
+        """Remove the written files for good, after a thread that is still at work here."""
         self._abandoned = True
         self.restart()
 

@@ -19,9 +19,9 @@ from pinui.sdk.transport.transport import Clock, Transport
 
 __all__ = ["GatewayRequests"]
 
-# The empty file, whose CID carries it: every gateway can give it.
+# The empty file; its CID carries the content, so every gateway can serve it.
 PROBE = Cid.parse("bafkqaaa")
-# How a gateway refuses a format that it doesn't know.
+# The refusals of a gateway that doesn't know a format.
 UNKNOWN_FORMAT = (400, 406, 415, 501)
 
 
@@ -34,7 +34,7 @@ class GatewayRequests:
     _probes: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, "asyncio.Task[None]"], init=False)
 
     async def get(self, gateway: Gateway, request: Request, sink: Sink, *, retry: bool) -> Head:
-        """The head of a good answer, whose body went to the sink; anything else is an error."""
+        """The head of a good answer, with its body in the sink; anything else is an error."""
         outcome = await self.transport.perform(request, sink, retries=None if retry else 0)
         if isinstance(outcome.result, Head):
             return outcome.result
@@ -89,7 +89,7 @@ class GatewayRequests:
         return True
 
     async def read_block(self, gateway: Gateway, cid: Cid, *, retry: bool) -> bytes | None:
-        """One block, which nobody has checked yet; None where the gateway gives no single blocks."""
+        """One block, not checked yet; None if the gateway serves no single blocks."""
         if cid.hash_code == IDENTITY:
             return cid.digest
         memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
@@ -97,7 +97,7 @@ class GatewayRequests:
         return memory.data if await self._is_supported(gateway, reply) else None
 
     async def _is_supported(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
-        """Whether the reply is what was asked for, and not one of a gateway that doesn't speak of blocks."""
+        """Whether the reply has the requested format; some gateways know no blocks and send plain content."""
         try:
             await reply
         except NotTrustless:

@@ -1,5 +1,4 @@
-"""The gateways of a client, how each is asked, and what it turned out to be able to do: found out once, by whoever
-asks first."""
+"""The gateways of a client: the way to ask each one, and its abilities, which the first request finds out."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ RPC_PATIENCE = 30
 
 @dataclass(slots=True)
 class Abilities:
-    """What a gateway gives besides plain content; believed until it answers otherwise."""
+    """The formats that a gateway serves besides plain content; assumed until it answers otherwise."""
 
     cars: bool = True
     blocks: bool = True
@@ -35,7 +34,7 @@ class Gateway:
     url: str
     key: SecretHeader | None = None
     advice: str | None = None
-    """What to do when it can't be reached."""
+    """The hint for a gateway that can't be reached."""
     is_rpc: bool = False
 
     def content(self, address: Address, *, transfer: bool = False) -> Request:
@@ -56,7 +55,7 @@ class Gateway:
 
     @property
     def gives(self) -> Abilities:
-        """What this process knows of it."""
+        """The abilities that this process knows of."""
         return Abilities(cars=False, is_found_out=True) if self.is_rpc else known.setdefault(self.url, Abilities())
 
 

@@ -1,4 +1,4 @@
-"""Sinks that check what passes through them: plain bytes against a CID, and CARs block by block."""
+"""Sinks that check the bytes on their way: plain bytes against a CID, and CARs block by block."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from pinui.sdk.transport.http import Head, Sink
 
 __all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotProven", "NotTrustless", "ReadSink", "as_integrity_error"]
 
-# How much of an archive is checked at once.
+# The part of an archive that is checked at once.
 CAR_BATCH = 1024 * 1024
-# How much of what it unfolds to is handed on at once: a few blocks that link to each other may unfold without end.
+# The events that are handed on at once: a few blocks that link to each other may unfold without end.
 MOST_EVENTS = 10_000
 MOST_BYTES = 4 * CAR_BATCH
 
 
 class ReadSink(Sink, Protocol):
-    """A sink whose content can be looked at again and thrown away."""
+    """A sink whose content can be read again and discarded."""
 
     @property
     def can_restart(self) -> bool:
-        """Whether what came can still be taken back; always, but for pipes."""
+        """Whether the content can still be discarded; always, but for pipes."""
         ...
 
     @property
     def keeps(self) -> bool:
-        """Whether the content is wanted; otherwise it is only checked, and nothing of it can be looked at again."""
+        """Whether the content is kept; otherwise it is only checked, and can't be read again."""
         ...
 
     def restart(self) -> None:
-        """Forget everything that came."""
+        """Discard everything received."""
         ...
 
     async def replay(self, feed: Callable[[bytes], None]) -> None:
-        """Give all that came to `feed`, in pieces and in a thread."""
+        """Pass everything received to `feed`, in pieces and in a thread."""
         ...
 
 
 class NotTrustless(Exception):
-    """The gateway answered something else than the blocks it was asked for."""
+    """The gateway answered something else than the requested blocks."""
 
 
 class NotProven(Exception):
@@ -57,7 +57,7 @@ class NotProven(Exception):
 
 
 class CheckingSink:
-    """Hashes what it hands on, while more arrives. What is not kept is hashed in every likely way."""
+    """Hashes the bytes that it hands on, while more arrive. Bytes that are not kept are hashed in every likely way."""
 
     def __init__(self, inner: ReadSink, cid: Cid) -> None:
         self._inner = inner
@@ -71,7 +71,7 @@ class CheckingSink:
 
     @property
     def full(self) -> bool:
-        # A generated listing of a folder is no content: what was asked for has to be read in another way.
+        # A generated listing of a folder is no content, which has to be read in another way.
         return self._inner.full or self._is_listing
 
     def resume_from(self) -> tuple[int, str] | None:
@@ -97,7 +97,7 @@ class CheckingSink:
             await self._hash_batch()
 
     async def finding(self) -> Finding:
-        """What the bytes were, after every likely way of cutting them was tried."""
+        """The finding on the bytes, after every likely way of cutting them was tried."""
         await self._hash_batch()
         await self._hashing.settle()
         findings: list[Finding] = [check.finding() for check in self._checks]
@@ -167,11 +167,11 @@ class CarSink:
         """Whether what the inner sink held before is gone."""
         self.listing: list[FolderEntry] = []
         self.content = Head(200, _about(told, path), "")
-        """The head that the content itself would have: `told` is what a plain answer said of it."""
+        """The head for the content itself; `told` is the head of a plain answer."""
 
     @property
     def full(self) -> bool:
-        # Who wants a listing has no use for a file, and who wants the beginning of a file none for the rest.
+        # A caller that wants a listing has no use for a file, and one that wants the beginning has none for the rest.
         return self._is_file and (not self._deep or (self._inner is not None and self._inner.full))
 
     def resume_from(self) -> None:
@@ -190,7 +190,7 @@ class CarSink:
             await self._check_batch()
 
     async def finish(self) -> None:
-        """Say that the archive is over; what is missing is an error."""
+        """Note the end of the archive; a missing block is an error."""
         await self._check_batch()
         if not self.full:
             await self._take(CarVerifier.finish)
@@ -228,7 +228,7 @@ class CarSink:
         await self._take(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
 
     async def _take(self, work: Callable[[CarVerifier], Iterator[Event]]) -> None:
-        """Check something in a thread and hand on what it proves, some at a time: who has enough can say so."""
+        """Check something in a thread and hand on proven events, some at a time, until the caller has enough."""
         events = work(self._verifier)  # a thread still at work for a broken attempt has the verifier of that one
         is_over = False
         while not is_over and not self.full:
@@ -281,7 +281,7 @@ def _some(events: Iterator[Event]) -> tuple[list[Event], bool]:
 
 
 def _about(told: Head | None, path: tuple[str, ...]) -> dict[str, str]:
-    """Type and name of some content: as a plain answer told them, or as its own name lets guess."""
+    """Type and name of some content: from a plain answer, or guessed from its name."""
     if told is not None:
         return {name: told.headers[name] for name in ("content-type", "content-disposition") if name in told.headers}
     return {"content-type": media_type_of(path[-1])} if path else {}
@@ -291,7 +291,7 @@ FOLDER_HINT = "Download it to a path, or name a file in it: CID/name."
 
 
 def as_integrity_error(error: ContentAddressError) -> IntegrityError:
-    """What is wrong with the blocks, as the SDK's error."""
+    """An error of the blocks, as the SDK's error."""
     return IntegrityError(
         f"The gateway's answer failed the check against the CID: {error}",
         hint="Nothing of it was kept. Another gateway may be honest.",

@@ -27,7 +27,7 @@ from pinui.sdk.urls import is_loopback
 
 __all__ = ["GatewayReader", "ReadResult"]
 
-# How long a hosted service may take until its gateway has what was pinned a moment ago.
+# The time that a hosted service may take until its gateway has new pins.
 PROPAGATION_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 STILL_FRESH = 60.0
 LOOKS_AT_ONCE = 8
@@ -35,7 +35,7 @@ LOOKS_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """What a read brought besides the bytes."""
+    """The result of a read besides the bytes."""
 
     head: Head
     verification: Verification | None
@@ -44,7 +44,7 @@ class ReadResult:
 
 @dataclass(slots=True)
 class _Job:
-    """One read: what for, where to."""
+    """One read: its address and its sink."""
 
     address: Address
     cid: Cid
@@ -62,14 +62,14 @@ class _Job:
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """What came of reading something as blocks."""
+    """The result of reading content as blocks."""
 
     result: ReadResult | None
     """None if the gateway gives none, or none today."""
     failure: ProviderError | NetworkError | None
     """Why none today."""
     content_is_gone: bool
-    """What the sink held before is lost."""
+    """The sink's earlier content is lost."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class GatewayReader:
             self._fresh[Cid.parse(cid).multihash] = now
 
     def forget_pinned(self, cid: str) -> None:
-        """It was unpinned: nobody has to wait for it."""
+        """Note an unpinned CID: no read has to wait for it."""
         self._fresh.pop(Cid.parse(cid).multihash, None)
 
     async def read(
@@ -138,7 +138,7 @@ class GatewayReader:
         raise failure
 
     async def list_folder(self, address: Address) -> list[FolderEntry] | None:
-        """What a folder holds, every block checked; None if it is none, or the gateway can't prove it."""
+        """The entries of a folder, every block checked; None if it is no folder, or the gateway can't prove it."""
         for gateway in self._gateways:
             sink = CarSink(Cid.parse(address.cid), address.path, None, None, deep=False)
             retry = gateway is self._gateways[-1]
@@ -195,7 +195,7 @@ class GatewayReader:
             )
 
     async def _ask_each(self, job: _Job) -> ReadResult | list[PinuiError]:
-        """What the first gateway gave that could; or why each could not."""
+        """The result of the first gateway that has it, or the failure of each."""
         if not self._gateways:
             raise _no_gateway()
         failures: list[PinuiError] = []
@@ -214,7 +214,7 @@ class GatewayReader:
             if result.verification != "unverifiable" or not is_worth_asking:
                 return result
             doubted.append(gateway)  # another one may prove it, or show that this one lied
-        for gateway in doubted:  # nobody could
+        for gateway in doubted:  # no gateway could
             job.sink.restart()
             try:
                 return await self._read_plain(gateway, job, proves=False, retry=gateway is doubted[-1])
@@ -243,7 +243,7 @@ class GatewayReader:
         head = await self._requests.get(gateway, request, sink, retry=retry)
         if head.is_listing:
             if verify and job.cid.codec == RAW:
-                raise _mismatch(job)  # what is one block of bytes is no folder
+                raise _mismatch(job)  # a single block of bytes is no folder
             return await self._read_listed_folder(gateway, job, head, retry=retry)
         if not verify:
             return ReadResult(head, None)
@@ -286,7 +286,7 @@ class GatewayReader:
         )
 
     async def _prove(self, gateway: Gateway, job: _Job, told: Head | None = None, *, retry: bool) -> _Proof:
-        """Read it as blocks, each checked; `told` is the head of a plain answer."""
+        """Read the content as blocks, each checked; `told` is the head of a plain answer."""
         sink = CarSink(job.cid, job.address.path, job.sink, job.folder, told=told)
         failure: ProviderError | NetworkError | None = None
         is_proven = False
@@ -305,7 +305,7 @@ class GatewayReader:
 
 
 def _is_missing(error: PinuiError) -> bool:
-    """Whether the gateway doesn't have it; Pinata's says so with a code of its own, also for what is on its way."""
+    """Whether the gateway doesn't have it; Pinata's has a code of its own for that, also for content on its way."""
     return isinstance(error, ProviderError) and (error.status == 404 or error.reason == "ERR_ID:00006")
 
 
@@ -324,9 +324,9 @@ def _no_gateway() -> PinuiError:
 
 
 def _mismatch(job: _Job) -> IntegrityError:
-    kept = "Nothing of it was kept" if job.sink.can_restart else "What has left already is not it"
+    kept = "Nothing of it was kept" if job.sink.can_restart else "The bytes that were handed on already are wrong"
     return IntegrityError(
-        f"What the gateway sent is not what {job.address} names",
+        f"The gateway's bytes don't match {job.address}",
         hint=f"{kept}. The gateway changed it; or it is a folder, or was cut into blocks in an unusual way, and this "
         "gateway gives no blocks to prove it.",
     )

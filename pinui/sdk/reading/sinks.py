@@ -1,4 +1,4 @@
-"""Where downloads go: memory with a limit, or a file that appears whole or not at all."""
+"""Targets of downloads: memory with a limit, or a file that appears when it is complete."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MemorySink:
 
     @property
     def data(self) -> bytes:
-        """What was read."""
+        """The collected bytes."""
         return bytes(self._data) if len(self._data) <= self._limit else bytes(memoryview(self._data)[: self._limit])
 
     @property
@@ -83,8 +83,8 @@ class MemorySink:
 
 
 class PipeSink:
-    """Hands pieces on that can't be taken back. The first block's worth is held back, so that of small content nothing
-    leaves before it was checked."""
+    """Hands on pieces for good. It holds the first block's worth back, so that small content is checked before any
+    of it leaves."""
 
     HELD_BACK = 256 * 1024
     keeps = True
@@ -98,11 +98,11 @@ class PipeSink:
         self._written = 0
         self._etag: str | None = None
         self.head = Head(200, {}, "")
-        """What the gateway said of the content."""
+        """The head of the gateway's answer."""
 
     @property
     def can_restart(self) -> bool:
-        """Whether nothing has left yet."""
+        """Whether everything is still held back."""
         return self._written == 0
 
     def restart(self) -> None:
@@ -131,7 +131,7 @@ class PipeSink:
             await self.finish()
 
     async def finish(self) -> None:
-        """Hand on everything that is held back."""
+        """Hand on the bytes that are held back."""
         held = b"".join(self._held)
         self._held.clear()
         self._holding = 0
@@ -197,12 +197,12 @@ class FileSink:
             self._on_progress(self._done, self._total)
 
     async def commit(self) -> Path:
-        """Sync, give the final name, and return it. From here on the file is there, whole."""
+        """Sync the file, give it its final name, and return that."""
         await self._writing.settle()
         return await asyncio.to_thread(self._commit, self._taken_buffer())
 
     def discard(self) -> None:
-        """Remove what was written. A cancelled download may still have a thread at work here: it is waited for."""
+        """Remove the file. A cancelled download may still have a thread at work here: wait for it."""
         self._abandoned = True
         with self._lock:
             if self._new is not None:
@@ -246,7 +246,7 @@ class FileSink:
         return pieces
 
     def _write_all(self, pieces: Iterable[bytes]) -> None:
-        # One lock for each piece: who discards all this waits for one of them, not for all that were handed over.
+        # One lock for each piece: a discard waits for one of them, not for all of them.
         for piece in pieces:
             with self._lock:
                 if self._abandoned or self._new is None:
@@ -309,7 +309,7 @@ class CountingSink:
 
 
 def free_room(folder: Path) -> int | None:
-    """The bytes that are free on a folder's disk; None where the file system tells nothing."""
+    """The free bytes on a folder's disk; None if the file system doesn't tell."""
     usage = shutil.disk_usage(folder)
     return usage.free if usage.total else None
 

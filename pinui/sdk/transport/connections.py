@@ -1,4 +1,4 @@
-"""How connections are made: proxies, names of this machine, and sockets that hear an early answer out."""
+"""Connections: proxies, names of this machine, and sockets that read an early answer to its end."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Reply:
         self.head = Head(response.status_code, {name.lower(): value for name, value in response.headers.items()}, url)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it stands on the wire: nothing is unpacked, so no bomb can go off."""
+        """The body as it is on the wire: nothing is unpacked, so no bomb can go off."""
         if self._response.is_stream_consumed:  # replies made by respx come read
             yield self._response.content
             return
@@ -87,11 +87,11 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self.slots = asyncio.Semaphore(connections)
-        """Taken before a request's limits begin: waiting for a free connection is nobody's silence."""
+        """Taken before a request's time limits start: waiting for a free connection is not the server's silence."""
 
     @asynccontextmanager
     async def send(self, request: Request, on_sent: Callable[[int], None]) -> AsyncGenerator[Reply]:
-        """Send and wait for the reply's head; `on_sent` hears of each piece of the body that went out."""
+        """Send and wait for the reply's head; `on_sent` is called for each piece of the body that went out."""
         client = self._usable_client()
         body = request.body
         with _logged(request) as set_outcome:
@@ -133,7 +133,7 @@ def _headers(request: Request) -> dict[str, str]:
         "Host": _host(request.url),
         "User-Agent": f"pinui/{__version__}",
         "Accept": "*/*",
-        # Asked for plainly: what is hashed and counted is what was stored, and no answer grows while it is unpacked.
+        # No compression: the stored bytes themselves are hashed and counted, and no answer grows while it is unpacked.
         "Accept-Encoding": "identity",
         **request.headers,
     }
@@ -243,14 +243,14 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
 
 
 def _is_watched() -> bool:
-    """Whether somebody replaced a step on httpx's own way to the network, as mocks and recorders do.
+    """Whether a step on httpx's own way to the network was replaced, as mocks and recorders do.
 
     They expect every request of httpx. One that took another way would leave a test that believes it is mocked, token
     and all. A step is as published if its code belongs to its own package: no mock needs to be known by name, and it
     doesn't matter which was loaded first.
     """
     steps: list[tuple[object, str]] = [(httpx.AsyncHTTPTransport.handle_async_request, "httpx")]
-    if "httpcore" in sys.modules:  # what nobody loaded, nobody replaced
+    if "httpcore" in sys.modules:  # a module that is not loaded was not replaced
         import httpcore
 
         steps.append((httpcore.AsyncConnectionPool.handle_async_request, "httpcore"))
@@ -264,7 +264,7 @@ def _package_of(function: object) -> str:
 
 
 def _let_go(session: aiohttp.ClientSession) -> None:
-    """For clients that nobody closed: aiohttp would write about its own insides to a small script's terminal."""
+    """Close the session of a client that was never closed: aiohttp would write to a small script's terminal."""
     connector = session.connector
     session.detach()
     if connector is not None:

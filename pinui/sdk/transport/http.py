@@ -1,4 +1,4 @@
-"""Requests, replies and failures as plain values: what the pure parts and the transport say to each other."""
+"""Requests, replies and failures as plain values, shared by the pure parts and the transport."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OnProgress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class SecretHeader:
-    """A header whose value is a secret, bound to the one origin that may see it."""
+    """A header with a secret, bound to the one origin that may see it."""
 
     name: str
     secret: Secret
@@ -41,13 +41,13 @@ class Body(Protocol):
 
     def chunks(self) -> AsyncIterator[bytes]: ...
     def close(self) -> None:
-        """Let go of what reading holds open; the next reading starts anew."""
+        """Close the open files; the next reading starts at the beginning."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request, and what may be done with it."""
+    """One HTTP request, and its rules for retries and limits."""
 
     method: str
     url: str
@@ -72,7 +72,7 @@ class Head:
 
     @property
     def length(self) -> int | None:
-        """The size of the body that follows, where it is told."""
+        """The size of the body, if the headers tell it."""
         text = self.headers.get("content-length", "")
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
@@ -88,7 +88,7 @@ class Head:
 
 
 LISTING = Head(200, {"etag": '"DirIndex"'}, "")
-"""Stands for such a page where there is none."""
+"""A stand-in for such a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Rejection:
     body: bytes
     url: str
     final: bool = False
-    """Another try would end the same way, whatever the status says."""
+    """Another try would end the same way, despite its status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +108,18 @@ class Breakdown:
     """No answer, or half of one."""
 
     stage: Literal["connect", "sent"]
-    """`connect`: the request surely never arrived. `sent`: nobody knows."""
+    """`connect`: the request surely never arrived. `sent`: it may have arrived."""
     sentence: str
     timed_out: bool = False
     final: bool = False
     """Another try would end the same way, as with a wrong certificate."""
     hint: str | None = None
     said: str | None = None
-    """What the other side said of it, in a trailer."""
+    """The other side's own words, from a trailer."""
 
 
 class Sink(Protocol):
-    """Where the body of a good reply goes."""
+    """The target for the body of a good reply."""
 
     async def begin(self, head: Head, offset: int) -> None:
         """A body follows that starts at `offset`: 0 voids what earlier attempts brought."""
@@ -133,5 +133,5 @@ class Sink(Protocol):
         ...
 
     def resume_from(self) -> tuple[int, str] | None:
-        """How far an earlier attempt came, and the strong ETag of what it read; None to start anew."""
+        """The offset that an earlier attempt reached, and the strong ETag of its content; None to start at 0."""
         ...

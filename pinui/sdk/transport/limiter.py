@@ -1,8 +1,8 @@
 """Keeping to a service's rate limit: one limiter for each API origin, shared by everything that talks to it.
 
-A service says how many requests are left and when the count starts anew, or, too late, 429. What one operation learns
-makes the others wait before they are refused. Pure but for the registry: time is handed in. `now` is monotonic, so that
-nobody waits longer than the service asked for because a clock was set.
+A service tells the number of requests left and the time of the next count, or, too late, 429. The others then wait
+before they are refused. Pure but for the registry: time is handed in. `now` is monotonic, so that a changed clock makes
+no wait longer.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pinui.sdk.urls import is_pinata, origin
 
 __all__ = ["Bucket", "bucket_for"]
 
-# The hosted service's limit for everything under /data/, whatever the plan.
+# The hosted service's limit for everything under /data/, for every plan.
 DATA_CALLS = 30
 MINUTE = 60.0
 
 
 @dataclass(slots=True)
 class Bucket:
-    """What is known of one count of requests."""
+    """The state of one count of requests."""
 
     most_a_minute: int | None = None
-    """A limit known beforehand, for services that don't tell."""
+    """A fixed limit, for services that don't tell theirs."""
     _limit: int | None = None
     _left: int | None = None
     _reset: float = 0.0
@@ -40,7 +40,7 @@ class Bucket:
     _recent: deque[float] = field(default_factory=deque[float])
 
     def wait(self, now: float) -> float:
-        """How long the next request has to wait; 0 to send it now, which counts it."""
+        """The wait before the next request; 0 to send it now, which counts it."""
         if now >= self._reset:
             # A new count begins. As many as before may go at once; the rest would only be refused.
             self._left, self._reset, self._reset_date = self._limit, now + (self._window or MINUTE), None
@@ -61,7 +61,7 @@ class Bucket:
         return 0.0
 
     def learn(self, status: int, headers: Mapping[str, str], *, now: float, wall: float) -> None:
-        """Take in what a reply says; `wall` is the time that dates go by."""
+        """Learn from a reply; `wall` is the time that dates go by."""
         left, date = _number(headers.get("x-ratelimit-remaining")), _number(headers.get("x-ratelimit-reset"))
         rest = 0.0 if date is None else date - date_of(headers, wall)
         if left is not None and date is not None and 0 < rest <= LONGEST_WAIT:
@@ -85,7 +85,7 @@ _buckets: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[object, bool],
 def bucket_for(url: str) -> Bucket:
     """The bucket that a call of an API belongs to. Loops share nothing, so that no limit outlives its program."""
     known = _buckets.setdefault(asyncio.get_running_loop(), {})
-    is_data = urlsplit(url).path.rpartition("/")[0].endswith("/data")  # the API may stand below a path of its own
+    is_data = urlsplit(url).path.rpartition("/")[0].endswith("/data")  # the API may be below a path of its own
     key = (origin(url), is_data)
     if key not in known:
         known[key] = Bucket(DATA_CALLS if is_data and is_pinata(url) else None)

@@ -1,4 +1,4 @@
-"""Continuing a broken download: what to ask for, and whether the answer is its continuation."""
+"""Continuing a broken download: the range to request, and the check that the answer continues it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 
 
 class Continuation(Enum):
-    """What can't be used."""
+    """An answer that can't be used."""
 
     WRONG = "wrong"
 
@@ -30,7 +30,7 @@ def strong_etag(head: Head) -> str | None:
 
 
 def whole_size(head: Head) -> int | None:
-    """How large the whole content is, where a reply to a range, or to none, tells it."""
+    """The size of the whole content, if a reply to a range, or to none, tells it."""
     if head.status != 206:
         return head.length
     matched = CONTENT_RANGE.fullmatch(head.headers.get("content-range", "").strip())
@@ -38,9 +38,9 @@ def whole_size(head: Head) -> int | None:
 
 
 def continuation(head: Head, resume: tuple[int, str] | None, *, takes_part: bool = False) -> int | Continuation:
-    """Where the reply's body starts: 0, or the offset that was asked for; anything else can't be used.
+    """The offset of the reply's body: 0, or the requested one; anything else can't be used.
 
-    `takes_part` is for who asked for the beginning only.
+    `takes_part` is for requests of the beginning only.
     """
     if head.status != 206:
         return 0

@@ -101,7 +101,7 @@ HINTS_BY_REASON = {
     "PAID_FEATURE_ONLY": "The provider's free plan doesn't include this.",
     NOT_PINNED: "It is not pinned on this account; perhaps it was unpinned already.",
     "ERR_ID:00006": "This gateway serves only what the account pinned, and freshly pinned content needs some seconds.",
-    "ERR_ID:00016": "The gateway found nobody who has this content in time; it may be pinned nowhere.",
+    "ERR_ID:00016": "The gateway found no peer with this content in time; it may be pinned nowhere.",
     "ERR_ID:00023": "The public gateway serves no web pages; use a dedicated gateway or another one.",
     "ERR_ID:00024": "This dedicated gateway wants its own key (gateway_key); the provider token never goes there.",
 }
@@ -118,11 +118,11 @@ HINTS_BY_WORDS = (
     (
         re.compile(r"plan usage limit|over_free_limit|usage limit", re.I),
         "The account is over the limit of its plan: "
-        "delete files there, or choose a larger plan. What is pinned stays readable.",
+        "delete files there, or choose a larger plan. Existing pins stay readable.",
     ),
     (
         re.compile(r"account (is |was |has been )?(blocked|suspended|disabled)", re.I),
-        "The service has blocked this account: its website or its support tells why.",
+        "The service has blocked this account: see its website, or ask its support.",
     ),
 )
 UNSIGNED = "No token was sent: set provider_token to the provider's JWT."
@@ -147,7 +147,7 @@ def _hint(rejection: Rejection, details: str | None, reason: str | None, gateway
     if gateway and status == 504:
         return HINTS_BY_REASON["ERR_ID:00016"]
     if rejection.final:
-        return "The daemon didn't get this content in time: somebody who has it must be online." if gateway else None
+        return "The daemon didn't get this content in time: a peer that has it must be online." if gateway else None
     if status >= 500:
         return "The trouble is on the other side; try again later."
     if gateway and status in (401, 403):

@@ -1,4 +1,4 @@
-"""Whether to try again, and when: classify and schedule, as pure functions.
+"""Retries: classify a failure and schedule the next try, as pure functions.
 
 Everything the SDK sends may be repeated: reads change nothing, pinning is content-addressed, and unpinning twice leaves
 the same state. For a large upload, the provider is first asked whether it has arrived: `Transport.perform`'s `is_done`.
@@ -16,7 +16,7 @@ __all__ = ["LONGEST_WAIT", "date_of", "retry_after", "wait_before_retry"]
 
 FIRST_WAIT = 0.5
 LARGEST_BACKOFF = 20.0
-# The hosted service says Retry-After: 60; who asks for more than this is told to the caller instead.
+# The hosted service says Retry-After: 60; a longer pause is an error for the caller instead.
 LONGEST_WAIT = 90.0
 # Server errors that another try won't change: not implemented, HTTP version, full disk, loop, not extended, network
 # authentication.
@@ -52,7 +52,7 @@ def _is_passing(outcome: Rejection | Breakdown) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds that the other side asked to wait; None where it said nothing that can be read."""
+    """The pause that the other side asked for, in seconds; None if it asked for none."""
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text)
     if seconds is None:
@@ -64,7 +64,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def date_of(headers: Mapping[str, str], now: float) -> float:
-    """The time by the other side's clock, which its dates go by, where it tells; else by ours."""
+    """The time by the other side's clock, which its dates go by, if it tells; else by ours."""
     date = _date(headers.get("date", ""))
     return now if date is None else date
 

@@ -49,7 +49,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a request ended after all attempts."""
+    """The result of a request after all attempts."""
 
     result: Head | Rejection | Breakdown
     maybe_done: bool = False
@@ -215,7 +215,7 @@ class Transport:
             )
         if isinstance(offset, Continuation):
             return Breakdown("sent", "The other side sent another part than the one asked for")
-        watchdog.pause()  # whoever takes the bytes may take them slowly: a full disk's queue, a pager
+        watchdog.pause()  # the sink may be slow: a full disk's queue, a pager
         await sink.begin(head, offset)
         watchdog.reset()
         async for chunk in reply.chunks():

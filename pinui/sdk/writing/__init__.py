@@ -1,1 +1,1 @@
-"""What goes up: sources, multipart bodies, and the CID that an upload must get."""
+"""Uploads: sources, multipart bodies, and prediction of the CID."""

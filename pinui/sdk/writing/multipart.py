@@ -25,7 +25,7 @@ class Watcher(Protocol):
     """Looks at the files of an upload as they pass by."""
 
     def begin(self) -> Watch:
-        """The body is read from its beginning. What an earlier reading still hands on belongs to that one alone."""
+        """A reading of the body starts at its beginning. Pieces of an earlier reading don't count for this one."""
         ...
 
 
@@ -62,7 +62,7 @@ class Multipart:
         self.length = len(self._opening) + framing + self._total + len(self._closing)
 
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """The body from its beginning. What goes wrong on this side of the network ends it; `failure` keeps it."""
+        """The body from its beginning. An error on this side of the network ends it; `failure` keeps the error."""
         self.close()
         self.failure = None
         try:
@@ -113,7 +113,7 @@ class Multipart:
         yield self._closing
 
     def close(self) -> None:
-        """Let go of the file being read; whoever stopped reading calls this."""
+        """Close the file being read; a caller that stops reading calls this."""
         self._hold.end()
 
     async def _open(self, part: Part, hold: _Hold) -> BinaryIO:

@@ -51,7 +51,7 @@ class FileInPieces:
                 self._on_progress(self._position, self._part.size)
 
     async def finish(self) -> None:
-        """Everything was sent: the file must still be the same, and the watch hears of its end."""
+        """Note the end of the sending: the file must be unchanged, and the watcher is told."""
         file = await self._at(self._part.size)
         if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(self._part.unchanged, file):
             self._fail()

@@ -1,4 +1,4 @@
-"""Which CID an upload must get: built while its bytes go out, compared with what the provider answers."""
+"""Prediction of an upload's CID: computed while the bytes go out, compared with the provider's answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SeenFiles", "UploadPrediction", "predict_source", "predict_text", "p
 
 
 def profile_for(cid_version: int | None) -> ImportProfile:
-    """How the service cuts files when it is asked for this version."""
+    """The service's way of cutting files for this CID version."""
     return KUBO_V1 if cid_version == 1 else KUBO_V0
 
 
@@ -67,7 +67,7 @@ class SeenFiles:
 
 
 class UploadPrediction:
-    """The CID that an upload must get, from what its last attempt sent."""
+    """The CID that an upload must get, from the bytes of its last attempt."""
 
     def __init__(self, source: UploadSource, profile: ImportProfile) -> None:
         self._source = source
@@ -75,19 +75,19 @@ class UploadPrediction:
         self._seen = self.begin()
 
     def begin(self) -> SeenFiles:
-        """The upload starts, or starts anew: a thread still at work for a broken attempt has the files of that one."""
+        """Start, or start again. A thread that still works for a broken attempt keeps the files of that attempt."""
         self._seen = SeenFiles(self._source, self._profile)
         return self._seen
 
     def cid(self) -> Cid | None:
-        """The CID of everything; None before all was seen, and for folders whose CID can't be told here."""
+        """The CID of the whole upload; None before its end, and for folders whose CID can't be predicted."""
         try:
             return self._seen.cid()
         except ContentAddressError:
             return None
 
     def exact_verdict(self, answered: Sequence[str]) -> Verification:
-        """What the answer of a service says that cuts files as it is told to: all CIDs that it gave, the root last.
+        """The verdict on the answer of a service that cuts files as requested: all its CIDs, the root last.
 
         Only folders are left to its settings: large ones may be spread over blocks in another way.
         """
@@ -97,7 +97,7 @@ class UploadPrediction:
         return "unverifiable" if agrees else "mismatch"
 
     def verdict(self, answer: str) -> Verification:
-        """What the provider's answer says about these bytes."""
+        """The verdict on the provider's answer."""
         predicted = self.cid()
         if predicted is None:
             return "unverifiable"

@@ -1,4 +1,4 @@
-"""What is uploaded: paths, folders, bytes, open files and blobs, each as named parts that can be read again."""
+"""Sources of uploads: paths, folders, bytes, open files and blobs, each as named parts that can be read again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Walked = TypeVar("Walked")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of an upload. `open` gives it from its beginning; `unchanged` tells whether it is still the same."""
+    """One file of an upload. `open` reads it from its beginning; `unchanged` tells whether it is still the same."""
 
     name: str
     size: int
@@ -105,7 +105,7 @@ def open_source(
     empty_folders: bool = False,
     on_found: OnFound | None = None,
 ) -> UploadSource:
-    """Look at what is to be uploaded; the options are for folders. Touches the disk: call it in a thread."""
+    """Look at a source; the options are for folders. Touches the disk: call it in a thread."""
     if isinstance(file, UploadSource):
         return file
     if isinstance(file, Blob):
@@ -120,7 +120,7 @@ def open_source(
         part = _from_file(FoundFile(path.name, path, path.stat()), path.name)
         return UploadSource((part,), path.name, part.size)
     if hasattr(file, "read"):
-        # Asked for nothing, a file tells what it gives; its class doesn't: temporary files wrap either kind.
+        # An empty read shows whether a file gives bytes or text; its class doesn't: temporary files wrap either kind.
         if isinstance(cast(object, file.read(0)), str):
             raise TypeError("the file is open as text; open it in binary mode ('rb')")
         return _from_open_file(file)
@@ -279,9 +279,9 @@ async def look_at(
         source, error = None, None
         try:
             source = open_source(file)
-        except Exception as caught:  # noqa: BLE001  # handed to whoever waits
+        except Exception as caught:  # noqa: BLE001  # the waiting caller gets it
             error = caught
-        with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+        with suppress(RuntimeError):  # the loop is closed, and no caller waits
             loop.call_soon_threadsafe(tell, source, error)
 
     threading.Thread(target=read, name="pinui reads a pipe", daemon=True).start()
@@ -311,7 +311,7 @@ def _from_file(found: FoundFile, name: str) -> Part:
         raise PermissionError(errno.EACCES, "no permission to read it", str(path))
 
     def unchanged(file: BinaryIO) -> bool:
-        # The open file, and what stands under its name now: a replaced file is a change, too.
+        # The open file, and the file that has its name now: a replaced file is a change, too.
         try:
             return _identity(os.fstat(file.fileno())) == _identity(path.stat()) == _identity(seen)
         except OSError:
