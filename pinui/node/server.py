@@ -43,6 +43,8 @@ __all__ = ["Node", "NodeError", "RequestLine"]
 
 LOOPBACK = "127.0.0.1"
 # A transfer that is under way when the node stops gets no more than this.
+ACCEPTING = 4
+"""Turns of the event loop that a connection takes from being accepted to being known."""
 GRACE = 0.1
 LONGEST_REASON = 500
 # No answer, but a line in the log all the same: the client went away before the end.
@@ -186,6 +188,7 @@ class Node:
             server.watch()
             ready.set_result(None)
             await self._stop.wait()
+            await _stop_accepting(listener)
             server.stop_watching()
             await runner.cleanup()
             await server.close_all()
@@ -320,3 +323,12 @@ def _about(path: str) -> web.Response:
     return web.Response(
         text="This is a pinui node: a pinning service and an IPFS gateway (/ipfs/CID) for this machine.\n"
     )
+
+
+async def _stop_accepting(listener: socket.socket) -> None:
+    """Take no more connections, and let those through that were taken just now: asyncio leaves a connection open that
+    it has accepted when its server closes."""
+    with suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().remove_reader(listener)
+    for _ in range(ACCEPTING):
+        await asyncio.sleep(0)

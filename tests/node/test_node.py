@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
+import socket
 import sqlite3
 import stat
 import threading
@@ -308,3 +310,22 @@ def test_a_folder_where_nothing_can_be_locked_is_a_sentence(tmp_path: Path, monk
     with pytest.raises(NodeError, match="can't be used: No locks available"):
         Node(tmp_path).start()
     assert not list((tmp_path / "drafts").iterdir())
+
+
+def test_connections_that_come_while_the_node_stops_are_closed(tmp_path: Path) -> None:
+    """One that is left open is told as a warning, and a warning fails the test."""
+    for number in range(5):
+        node, stopped = Node(tmp_path / str(number)), threading.Event()
+        node.start()
+        knocking = threading.Thread(target=knock, args=(node.port, stopped))
+        knocking.start()
+        node.stop()
+        stopped.set()
+        knocking.join()
+    gc.collect()
+
+
+def knock(port: int, stopped: threading.Event) -> None:
+    while not stopped.is_set():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass
