@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from textual import on
 from textual.screen import Screen
 
-from pinui.tui.alt_digits import let_alt_digits_through
 from pinui.tui.modes import MODES
+from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
 
 __all__ = ["Pinui", "make_app", "run"]

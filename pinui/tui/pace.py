@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import events
-from textual._time import get_time  # the clock of `event.time`; the public names don't include it
+from textual.message import Message
 
 __all__ = ["BREAK", "QUIET", "TEXT", "Pace", "Piece", "Press"]
 
@@ -47,7 +47,7 @@ class Pace:
 
         What is pasted is no key of the piece: the key behind it is not part of that text.
         """
-        at, before = self.now() - (get_time() - event.time), self.last
+        at, before = self.now() - (Message().time - event.time), self.last
         piece = before.piece
         if isinstance(event, events.Paste):
             piece = Piece(at, 0)

@@ -112,6 +112,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.workspace: Workspace
         self._profile, self._home = profile, home
         self._dirty = False
+        self._visited: list[Place] = []
         self.fresh: int | None = None
         """The row that was stored last elsewhere: Pins has its cursor there on the next visit."""
         self.under_way = UnderWay(self, self._show_standing)
@@ -330,8 +331,11 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def visited(self) -> list[Place]:
         """The places that were shown in this run."""
-        screens = [screen for stack in self._screen_stacks.values() for screen in stack]
-        return [screen for screen in screens if isinstance(screen, Place) and screen.is_mounted]
+        return [place for place in self._visited if place.is_mounted]
+
+    def remember_place(self, place: Place) -> None:
+        """A place is shown for the first time."""
+        self._visited.append(place)
 
     def _gather_text(self, drafts: Drafts) -> Drafts:
         for place in self.visited():

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from textual.document._wrapped_document import WrappedDocument
-from textual.widgets import TextArea
 
 from pinui.tui.app import Pinui
 from pinui.tui.json_text import pretty
@@ -24,6 +22,7 @@ from pinui.tui.places.json.screen import JsonScreen
 from pinui.tui.places.pins.pin_list import PinList
 from pinui.tui.widgets.line_view import Span
 from pinui.workspace import Query
+from tests.tui import textual_private
 from tests.tui.pilots import confirm, paste, settled, shows, text_of, told, until, workbench
 
 
@@ -262,8 +261,7 @@ async def test_a_key_in_a_long_text_does_not_read_all_of_it(monkeypatch: pytest.
     async with workbench() as (app, pilot):
         await pilot.press("2", "i")
         await paste(pilot, text)
-        monkeypatch.setattr(WrappedDocument, "height", property(read))
-        monkeypatch.setattr(TextArea, "_yield_character_locations", read)
+        textual_private.notice_reading_all_lines(monkeypatch, read)
         place_of(app).editor.move_cursor((0, 0))
         await pilot.press("space")
         await shows(pilot, " [", '"id": 0')

@@ -130,7 +130,7 @@ async def test_a_crash_saves_what_was_typed_last(capfd: pytest.CaptureFixture[st
     with pytest.raises(RuntimeError, match="broken"):
         async with workbench() as (app, pilot):
             await write_json(pilot, "[1, 2")
-            app._handle_exception(RuntimeError("broken"))
+            app.crash(RuntimeError("broken"))
     assert "Text that you had not stored comes back at the next start." in capfd.readouterr().err
     assert "[1, 2" in kept()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from textual._context import visible_screen_stack
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.css.stylesheet import Stylesheet
+from textual.document._wrapped_document import WrappedDocument
 from textual.events import Key
 from textual.strip import Strip
+from textual.widgets import TextArea
 
-__all__ = ["draw_when_looked_at", "parse_sheets_once", "read_keys", "strips_of"]
+__all__ = ["draw_when_looked_at", "notice_reading_all_lines", "parse_sheets_once", "read_keys", "strips_of"]
 
 
 def strips_of(app: App[Any]) -> list[Strip]:
@@ -53,3 +56,9 @@ def draw_when_looked_at(patch: pytest.MonkeyPatch) -> None:
         return None
 
     patch.setattr(Compositor, "render_update", draw_pictures)
+
+
+def notice_reading_all_lines(patch: pytest.MonkeyPatch, notice: Callable[..., Any]) -> None:
+    """Call `notice` where Textual's editor would read through the whole text for a single key."""
+    patch.setattr(WrappedDocument, "height", property(notice))
+    patch.setattr(TextArea, "_yield_character_locations", notice)

@@ -205,7 +205,8 @@ class NumberField(Field):
 
     BINDINGS = bindings("number")
 
-    async def _on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Only the digits."""
         question = self.screen
         if event.is_printable and isinstance(question, ConfirmNumber) and not question.takes(event.character or ""):
             event.stop()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingsMap
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -17,6 +17,7 @@ from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.display import fit
 from pinui.tui.errors import sentence
+from pinui.tui.textual_private import add_bindings
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
@@ -205,7 +206,7 @@ class Menu(Dialog[str]):
             )
             for choice in choices
         ]
-        self._bindings = BindingsMap.merge([self._bindings, BindingsMap(letters)])
+        add_bindings(self, letters)
 
     def compose(self) -> ComposeResult:
         """The box."""

@@ -74,6 +74,7 @@ class PlaceScreen(KeepsFocus[None]):
 
     def on_mount(self) -> None:
         """Begin on the first pane."""
+        self.app.remember_place(self)
         focus_now(self.query_one(self.PANES[0]))
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:

@@ -16,14 +16,14 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from pinui.figures import plural
-from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.commands import bindings
 from pinui.tui.display import graphemes, joined
 from pinui.tui.focus import focus_now
+from pinui.tui.textual_private import DrawnInput
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line
 
-__all__ = ["JOINERS", "Field", "FieldPane", "pane_title"]
+__all__ = ["JOINERS", "Field", "FieldPane", "is_for_the_app", "pane_title"]
 
 ITSELF = Style(conceal=False)
 """A style that changes nothing, and gives an emoji a segment of its own, inside of which nothing is cut."""
@@ -36,6 +36,11 @@ def pane_title(pane: Widget, title: str, fact: str = "") -> None:
     """Write on a pane's border: the title above, one fact below."""
     pane.border_title = Content(clean_line(title)) if title else None
     pane.border_subtitle = Content(clean_line(fact)) if fact else None
+
+
+def is_for_the_app(event: events.Key) -> bool:
+    """Whether a field leaves this key alone: alt and a digit goes to a place, though it has the digit's character."""
+    return event.key.startswith("alt+") and event.key[4:].isdigit()
 
 
 class Drawn(Text):
@@ -51,7 +56,7 @@ def whole(emoji: Sequence[tuple[int, int]], index: int, *, backwards: bool = Fal
     return next((start if backwards else end for start, end in emoji if start < index < end), index)
 
 
-class Field(Input):
+class Field(DrawnInput):
     """A line to type in.
 
     Its value is what was typed or pasted, to the letter; what is drawn is cleaned, since a terminal would obey control
@@ -98,21 +103,23 @@ class Field(Input):
         """Where emoji begin and end that are made of several characters."""
         return joined(self.drawn)
 
-    @property
-    def _value(self) -> Text:
+    def drawn_text(self) -> Text:
+        """The value as it is drawn, with emoji in one piece."""
         text = Drawn(self.drawn, no_wrap=True, overflow="ignore", end="")
         for start, end in self.emoji:
             Text.stylize(text, ITSELF, start, end)
         return text
 
-    def _position_to_cell(self, position: int) -> int:
+    def cells_before(self, position: int) -> int:
+        """The cells that are drawn before a character."""
         return cell_len(self.drawn[:position])
 
-    def _cell_offset_to_index(self, offset: int) -> int:
+    def position_at(self, cell: int) -> int:
+        """The character, or the beginning of the emoji, at a cell of the field."""
         cells = -self.scroll_offset.x
         for start, _, wide in graphemes(self.drawn):
             cells += wide
-            if offset < cells:
+            if cell < cells:
                 return start
         return len(self.value)
 
@@ -133,7 +140,8 @@ class Field(Input):
 
     # -- what is typed and pasted -------------------------------------------------------------------------------
 
-    async def _on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Leave the app's keys to the app, and take the characters that Textual drops."""
         if is_for_the_app(event):
             event.prevent_default()
         elif event.character in JOINERS:
@@ -151,7 +159,8 @@ class Field(Input):
             self.replace("\n", *self.selection)
         self.app.tell_not_alone("Enter", "does nothing")
 
-    def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
+        """Take the text in this field's own way."""
         self.take(event.text)
         event.stop()
         event.prevent_default()

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from rich.text import Text
 from textual import events, getters
-from textual.document._document import Location
-from textual.document._wrapped_document import WrappedDocument
 from textual.widgets import TextArea
 
-from pinui.tui.alt_digits import is_for_the_app
 from pinui.tui.json_text import JSON_TONES, TOKEN, in_short_lines, safe_for_editor
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
-from pinui.tui.widgets.fields import JOINERS
+from pinui.tui.textual_private import never_wrap
+from pinui.tui.widgets.fields import JOINERS, is_for_the_app
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean
 
 __all__ = ["JsonEditor"]
-
-
-class UnwrappedDocument(WrappedDocument):
-    """A document whose lines are never wrapped. Textual counts all its lines anew for each line that it draws."""
-
-    @property
-    def height(self) -> int:
-        """As many lines as were counted when the text changed."""
-        return len(self._offset_to_line_info)
 
 
 class JsonEditor(TextArea):
@@ -39,12 +28,14 @@ class JsonEditor(TextArea):
         self.indent_width = 2
         self.match_cursor_bracket = False
         self.set_reactive(TextArea.cursor_blink, False)
+        never_wrap(self)
 
-    def _set_document(self, text: str, language: str | None) -> None:
-        super()._set_document(text, language)
-        self.wrapped_document.__class__ = UnwrappedDocument  # making another would read all lines once more
+    def load_text(self, text: str) -> None:
+        """Replace the text."""
+        super().load_text(text)
+        never_wrap(self)
 
-    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+    def find_matching_bracket(self, bracket: str, search_from: tuple[int, int]) -> tuple[int, int] | None:
         """None is shown, and Textual would look through the whole text for it at each key."""
         return None
 
@@ -59,7 +50,8 @@ class JsonEditor(TextArea):
                 text.stylize(colour.removeprefix("ansi_"), *match.span())
         return text
 
-    async def _on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Leave the app's keys to the app, and take the characters that Textual drops."""
         if is_for_the_app(event):
             event.prevent_default()
         elif event.character in JOINERS:
@@ -67,7 +59,8 @@ class JsonEditor(TextArea):
             event.stop()
             event.prevent_default()
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
+        """Take the text with everything invisible escaped."""
         self.take(event.text)
         event.stop()
         event.prevent_default()
@@ -85,6 +78,7 @@ class JsonEditor(TextArea):
         safe = in_short_lines(safe_for_editor(text)) if len(text) <= room else text
         if len(safe) > room:
             self.app.tell(TOO_LARGE, warning=True)
-        elif result := self._replace_via_keyboard(safe, *self.selection):
+        else:
+            result = self.replace(safe, *self.selection, maintain_selection_offset=False)
             self.move_cursor(result.end_location)
             self.focus()
