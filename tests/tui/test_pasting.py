@@ -27,6 +27,22 @@ async def test_a_pasted_address_opens_a_menu_in_every_place(place: str) -> None:
         await until(pilot, lambda: len(app.screen_stack) == 1)
 
 
+async def test_pasted_content_of_somebody_else_can_be_pinned(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "first.txt").write_text("Dear reader")
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        await client.upload(folder)
+        inside = (await client.upload(b"Dear reader")).cid
+        await client.revoke(inside)
+        await paste(pilot, inside)
+        await shows(pilot, "p pin", "ask local to keep it, too")
+        await pilot.press("p")
+        await told(pilot, "is pinned.")
+        assert [pin.cid async for pin in client.pins()].count(inside) == 1
+
+
 async def test_whatever_it_is_can_be_viewed(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

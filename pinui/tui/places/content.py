@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from pinui import Peek
+from pinui.figures import short_cid
 from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.dialogs.prompt import Choice, Menu
@@ -90,6 +91,7 @@ async def open_address(screen: PlaceScreen, address: str) -> None:
         Choice("v", "view", "show how it begins"),
         Choice("d", "download", "save it to a file, in Files"),
         Choice("r", "receive", "read it as a message, in Messages"),
+        Choice("p", "pin", f"ask {screen.workspace.profile.name} to keep it, too"),
     ]
     chosen = await screen.ask(Menu("Open", choices, address), more=True)
     if chosen == "v":
@@ -98,3 +100,16 @@ async def open_address(screen: PlaceScreen, address: str) -> None:
         await screen.app.run_action(f"app.download({address!r})")
     elif chosen == "r":
         await screen.app.run_action(f"app.receive({address!r})")
+    elif chosen == "p":
+        await _pin(screen, address)
+
+
+async def _pin(screen: PlaceScreen, address: str) -> None:
+    with screen.app.under_way("pinning …"):
+        pin = await screen.workspace.pin(address)
+    short = short_cid(pin.cid)
+    screen.app.tell(
+        f"{short} is pinned."
+        if pin.status == "pinned"
+        else f"{screen.workspace.profile.name} looks for {short} and will pin it: {pin.status}."
+    )
