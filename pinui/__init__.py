@@ -95,7 +95,7 @@ __all__ = [
     "__version__",
 ]
 
-# Where each public name lives: a name costs its import when it is first used, so `pinui --version` pays for none.
+# The module of each public name: a name is imported on first use, so `pinui --version` loads none of them.
 _HOMES = {
     "Client": "client",
     "ClusterProvider": "providers.cluster",

@@ -58,7 +58,7 @@ def _local(milliseconds: int) -> datetime:
 
 
 def age(then_ms: int, now: float) -> str:
-    """How long ago, in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
+    """An age in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
     seconds = now - _seconds(then_ms)
     if seconds < MINUTE:
         return "now"
@@ -106,5 +106,5 @@ def iso_time(timestamp: int) -> str:
     """A time in milliseconds as UTC, to the second."""
     try:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(timestamp / 1000))
-    except (ValueError, OverflowError, OSError):  # a time that somebody made up
+    except (ValueError, OverflowError, OSError):  # a made-up time
         return str(timestamp)

@@ -6,10 +6,10 @@ by_cid       pins by CID, and their queue                   remote          cont
 gateway      `/ipfs/…`: files, folder pages, blocks, CARs   uploads, body   request bodies as streams
 sending      content on its way, within bounded memory      workers         threads for work that blocks
 store        the data folder: CARs, crash safety            index           the pins and blocks in it (SQLite)
-recovery     an index made again from the CARs              draft, lock     pins being written, and by whom
-trees        what a pin contains, and copies of parts       conditions      what a reader asks for
+recovery     an index made again from the CARs              draft, lock     pins being written, and their owners
+trees        the content of a pin, and copies of parts      conditions      formats, ranges and conditions
 guard        Host, Origin, token, rate                      connections     limits on connections
-keyvalues    filters on the keyvalues of pins               command         what `pinui node` runs
+keyvalues    filters on the keyvalues of pins               command         the verb `pinui node`
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ WELCOME = "Congratulations! You are communicating with the Pinata API!"
 
 
 class PinningApi:
-    """Answers requests whose token has been checked."""
+    """Answers requests with a checked token."""
 
     def __init__(self, store: PinStore, workers: Workers, by_cid: PinsByCid) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Reading request bodies: bounded in size, in time and in what waits between the socket and the disk."""
+"""Reading request bodies: bounded in size, in time and in the bytes between the socket and the disk."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Sink(Protocol):
     """Takes a large body in two steps."""
 
     def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
-        """Parse and hash the next pieces; what comes back writes them."""
+        """Parse and hash the next pieces; the returned function writes them."""
         ...
 
 
@@ -100,7 +100,7 @@ class _Steps:
             await self._writing
 
     async def _pass_on(self) -> None:
-        """What has been hashed goes to be written."""
+        """Hand hashed pieces on to be written."""
         if self._hashing is None:
             return
         write = await self._hashing

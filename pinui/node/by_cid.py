@@ -1,4 +1,4 @@
-"""Pinning by CID: what other pins contain at once, other content from gateways, with a queue of what is under way."""
+"""Pinning by CID: content of other pins at once, other content from gateways, in a queue."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class PinsByCid:
         return self._jobs.pop(id_, None) is not None
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel the running jobs."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What `pinui node` runs: the node in the foreground, until it is interrupted."""
+"""`pinui node`: the node in the foreground, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def run(
 
 
 class _Narration(logging.Handler):
-    """What the node has to say beside its requests: the same way, since it is said where nothing may block."""
+    """Log records of the node, written in the same way as its requests: they come from places that may not block."""
 
     def __init__(self, log: LineWriter, as_json: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a gateway request asks for beyond its path: format, range, condition, file name. No I/O."""
+"""The parts of a gateway request beyond its path: format, range, condition, file name. No I/O."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class LimitedServer(web.Server):
     connects and drips a header keeps its place for ever."""
 
     def __init__(self, handler: Callable[[web.BaseRequest], Any]) -> None:
-        # Quiet: what a broken client sends is not worth a traceback in a person's terminal.
+        # Quiet: errors of a broken client are not worth a traceback in a person's terminal.
         quiet = logging.getLogger("pinui.node.http")
         quiet.addHandler(logging.NullHandler())
         quiet.propagate = False
@@ -50,7 +50,7 @@ class LimitedServer(web.Server):
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
-        # What is written is held here until the system has taken all of it, and counted by whoever writes.
+        # Written bytes stay here until the system has taken all of them; the writer counts them.
         transport.set_write_buffer_limits(0)
         if len(self._open) >= MOST_CONNECTIONS:
             longest_idle = next(iter(self._idle_until), None)
@@ -79,8 +79,8 @@ class LimitedServer(web.Server):
             self._open[handler].abort()
 
     async def close_all(self) -> None:
-        """Close what is still open, such as connections of clients that don't read; returns when all are closed
-        and no request is under way any more: each still has something to put away."""
+        """Close the open connections, also of clients that don't read. Returns when all are closed and no request runs:
+        each still has something to clean up."""
         while self._open:
             for transport in list(self._open.values()):
                 transport.abort()

@@ -33,7 +33,7 @@ class DraftCar:
         self._end = 0
         try:
             self._write([encode_header([_PLACEHOLDERS[cid_version]])])
-        except BaseException:  # nobody has it yet who could discard it
+        except BaseException:  # no caller has it yet to discard it
             self.discard()
             raise
 
@@ -104,7 +104,7 @@ def _write_all(fd: int, pieces: Sequence[Bytes]) -> int:
     written = os.writev(fd, pieces) if hasattr(os, "writev") else os.write(fd, pieces[0])
     if written == total:
         return total
-    # A full disk takes what fits and only then says so.
+    # A full disk takes as much as fits before it fails.
     rest = memoryview(b"".join(pieces))[written:]
     while len(rest):
         rest = rest[os.write(fd, rest) :]

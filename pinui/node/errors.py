@@ -1,4 +1,4 @@
-"""What can go wrong in the node: answers other than success, and troubles with the data folder."""
+"""Errors of the node: answers other than success, and problems with the data folder."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ class FilesApi:
 
     async def _list(self, request: web.BaseRequest) -> web.Response:
         query = file_query(request.query)
-        # One more than asked for tells whether there is another page.
+        # One more than requested shows whether there is another page.
         more = replace(query, limit=query.limit + 1)
         pins = await self._workers.run(self._store.ask, lambda index: index.list(more))
         if request.query.get("cidPending", "").lower() == "true":
@@ -302,7 +302,7 @@ def upload_options(fields: Mapping[str, str]) -> Options:
 
 
 def update_of(body: bytes) -> Update:
-    """What a request to change a file asks for."""
+    """The change that a request asks for."""
     fields = json_fields(body)
     if fields.get("expires_at") is not None:
         raise ApiError(400, UNSUPPORTED["expires_at"])
@@ -311,7 +311,7 @@ def update_of(body: bytes) -> Update:
 
 
 def file_query(asked: Mapping[str, str]) -> PinQuery:
-    """What a listing asks for."""
+    """The query of a listing."""
     conditions: list[Condition] = []
     for name, value in asked.items():
         key = next((name[len(form) : -1] for form in ("keyvalues[", "metadata[") if name.startswith(form)), None)
@@ -334,7 +334,7 @@ def file_query(asked: Mapping[str, str]) -> PinQuery:
 
 
 def file_body(pin: Pin) -> dict[str, Any]:
-    """A file as this API tells of it."""
+    """A file in this API's form."""
     return {
         "id": pin.id,
         "user_id": "local",
@@ -368,7 +368,7 @@ def job_body(asked: Pin | Job) -> dict[str, Any]:
 
 
 def group_body(group: Group) -> dict[str, Any]:
-    """A group as this API tells of it."""
+    """A group in this API's form."""
     return {"id": group.id, "name": group.name, "is_public": group.is_public, "created_at": when(group.created_at)}
 
 

@@ -35,7 +35,7 @@ PAGES = 3
 CORS = web.RequestKey("cors", dict[str, str])
 """Headers that let a page of another origin read an answer; empty for most."""
 SENT = web.RequestKey("sent", int)
-"""The status of an answer whose every byte has been handed over."""
+"""The status of a complete answer."""
 
 
 class GatewayError(Exception):
@@ -50,7 +50,7 @@ class GatewayError(Exception):
 
 @dataclass(slots=True)
 class Target:
-    """What a request asks for, found."""
+    """The content that a request asks for."""
 
     asked: str
     """The path of the request as it was sent, escaped."""
@@ -61,12 +61,12 @@ class Target:
 
     @property
     def root(self) -> Cid:
-        """Where the path begins."""
+        """The CID at the beginning of the path."""
         return self.roots[0]
 
     @property
     def cid(self) -> Cid:
-        """What lies at its end."""
+        """The CID at its end."""
         return self.roots[-1]
 
 
@@ -181,7 +181,7 @@ class Gateway:
         name = _name(request) or name or (target.path[-1] if target.path else None)
 
         def look() -> tuple[bytes, str | None]:
-            """How the file begins, and what its pin is called if nobody says."""
+            """The beginning of the file, and the name of its pin as a default name."""
             beginning = b"".join(read_file(file, target.blocks, 0, SNIFFED))
             pin = self._store.pin_of(file) if name is None else None
             return beginning, pin.name if pin is not None and pin.mime_type != "application/json" else name
@@ -266,7 +266,7 @@ def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, 
 
 
 def _name(request: web.BaseRequest) -> str | None:
-    """What the client wants the file to be called."""
+    """The file name that the client asks for."""
     return request.query.get("filename") or None
 
 
@@ -288,7 +288,7 @@ def _known(headers: dict[str, str]) -> web.Response:
 
 
 def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
-    """A CAR: the blocks on the way to the path, then those of what lies there."""
+    """A CAR: the blocks on the way to the path, then those of its content."""
     yield encode_header([target.cid])
     *way, _ = resolve_blocks(target.root, target.path, target.blocks)
     on_the_way = ((cid, target.blocks(cid)) for cid in way if cid is not None and cid.hash_code != IDENTITY)

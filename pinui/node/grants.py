@@ -1,4 +1,4 @@
-"""Signed upload URLs: an address that lets somebody without the token upload one thing for a while."""
+"""Signed upload URLs: an address that allows one upload without the token, for a while."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAYLOAD, SIGNATURE = "X-Grant", "X-Signature"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a signed URL allows."""
+    """The permissions of a signed URL."""
 
     fields: dict[str, str]
     """Fields of the form that it fixes."""
@@ -42,7 +42,7 @@ class Grant:
 
 
 def signed_query(asked: Mapping[str, Any], token: str) -> str:
-    """The query of a signed URL for what a request to `/v3/files/sign` asks."""
+    """The query of the signed URL that a request to `/v3/files/sign` asks for."""
     if "url" in asked:
         raise ApiError(400, "This node has public files alone, which need no signed URL to be read.")
     for name in ("date", "expires"):
@@ -58,7 +58,7 @@ def signed_query(asked: Mapping[str, Any], token: str) -> str:
 
 
 def check_grant(query: Mapping[str, str], token: str) -> Grant | None:
-    """What the query of an address allows; None for one that is not signed. A wrong signature is refused."""
+    """The permissions in the query of an address; None if it is not signed. A wrong signature is refused."""
     if SIGNATURE not in query:
         return None
     payload = query.get(PAYLOAD, "")

@@ -1,4 +1,4 @@
-"""Who may talk to the node: its own machine, not a web page that a browser on it happens to show."""
+"""Access to the node: for programs on its own machine, not for the web pages that a browser there shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOST = re.compile(r"(\[::1\]|[A-Za-z0-9.-]+)(?::\d{1,5})?")
 FRAMES = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
 MINUTE = 60
 ANY = "*"
-# What a page may read of an answer besides the basics: the gateway's headers, and those of uploads in pieces.
+# The headers that a page may read besides the basics: the gateway's, and those of uploads in pieces.
 EXPOSED = (
     "Content-Length, Content-Range, Location, Upload-Cid, Upload-Length, Upload-Offset, "
     "X-Chunked-Output, X-Ipfs-Path, X-Ipfs-Roots, X-Stream-Output"
@@ -35,7 +35,7 @@ ALLOWED_HEADERS = "Content-Type, Range, User-Agent, X-Requested-With"
 
 
 def safe_headers(content_policy: str = "default-src 'none'") -> dict[str, str]:
-    """What every answer tells a browser: no page may frame it, and it is what its content type says."""
+    """The headers of every answer for browsers: no page may frame it, and its content type is final."""
     return {
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
@@ -44,7 +44,7 @@ def safe_headers(content_policy: str = "default-src 'none'") -> dict[str, str]:
 
 
 def policy(content_type: str) -> str:
-    """The policy for pinned content: what a browser would run scripts of gets an origin of its own, not the API's."""
+    """The policy for pinned content: a document that may run scripts gets an origin of its own, not the API's."""
     return "sandbox allow-scripts" if re.search(r"html|xml", content_type) else ""
 
 
@@ -61,7 +61,7 @@ def check_allowed(origin: str) -> str:
 
 
 def cors_headers(headers: Mapping[str, str], allowed: Sequence[str]) -> dict[str, str]:
-    """What lets a page read an answer, if its origin is allowed."""
+    """The headers that let a page read an answer, if its origin is allowed."""
     if ANY in allowed:
         origin = ANY
     elif (asking := headers.get("Origin", "").lower()) in allowed:
@@ -85,7 +85,7 @@ def preflight_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_origin(headers: Mapping[str, str], port: int, path: str = "/", allowed: Sequence[str] = ()) -> None:
-    """Refuse other names for this machine (DNS rebinding) and what pages of other origins ask for."""
+    """Refuse other names for this machine (DNS rebinding) and requests from pages of other origins."""
     host = HOST.fullmatch(headers.get("Host", ""))
     if host is None or host[1].strip("[]").lower() not in LOCAL:
         raise ApiError.of(403, "FORBIDDEN", "This node answers on this machine only, as 127.0.0.1 or localhost.")

@@ -52,7 +52,7 @@ CREATE TABLE groups (
     created_at INTEGER NOT NULL
 )"""
 UPGRADE = ("ALTER TABLE pins ADD COLUMN group_id TEXT", GROUPS)
-"""What turns version 1 into version 2."""
+"""The migration from version 1 to version 2."""
 SCHEMA = f"""
 CREATE TABLE pins (
     number INTEGER PRIMARY KEY,
@@ -118,7 +118,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a block lies: in which CAR, from where, how long."""
+    """The place of a block: its CAR, offset and length."""
 
     car: str
     offset: int
@@ -127,7 +127,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PinQuery:
-    """What a listing asks for."""
+    """The query of a listing."""
 
     status: Literal["all", "pinned", "unpinned"] = "all"
     limit: int = 10
@@ -240,7 +240,7 @@ class Index:
         return next(map(_pin, self._rows(PINNED, (cid,))), None)
 
     def find(self, digest: bytes, *, besides: str = "") -> Place | None:
-        """Where a block lies, whichever pin brought it; `besides` is a CAR that is not there."""
+        """The place of a block, from any pin; `besides` is a CAR that is missing."""
         rows = self._rows(
             "SELECT car, offset, length FROM blocks JOIN pins ON number = pin WHERE digest = ? AND car <> ? LIMIT 1",
             (digest, besides),
@@ -276,12 +276,12 @@ class Index:
         return [_pin(row) for row in rows]
 
     def count(self, query: PinQuery) -> int:
-        """How many pins a listing has in all."""
+        """The total number of pins in a listing."""
         where, values = query.where()
         return self._rows(f"SELECT count(*) FROM pins WHERE {where}", values)[0][0]  # noqa: S608  as above
 
     def totals(self) -> tuple[int, int]:
-        """How many pins there are and what they hold."""
+        """The number of pins and their total size."""
         return self._rows("SELECT count(*), coalesce(sum(size), 0) FROM pins WHERE unpinned_at IS NULL")[0]
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ class Index:
 
 def make_index(path: Path, fill: Callable[[sqlite3.Connection], None], patience: Patience) -> None:
     """Make an index that `fill` fills, in one transaction."""
-    # SQLite itself would make the file, and its journal like it, with whatever rights the umask leaves.
+    # SQLite itself would make the file, and its journal like it, with the rights that the umask leaves.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     connection = _open(path, patience)
     try:
@@ -346,7 +346,7 @@ def insert_pin(connection: sqlite3.Connection, pin: Pin, places: dict[bytes, tup
 
 
 def remove_pin(connection: sqlite3.Connection, cid: str, now: int) -> Pin | None:
-    """Take a pin out, within a transaction; what it was, or None. The row stays, as one that was pinned once."""
+    """Remove a pin, within a transaction, and return it, or None. The row stays as an unpinned one."""
     pin = pin_of(connection, cid)
     if pin is not None:
         connection.execute("DELETE FROM blocks WHERE pin = (SELECT number FROM pins WHERE id = ?)", (pin.id,))
@@ -404,7 +404,7 @@ def cars_of(connection: sqlite3.Connection) -> set[str]:
 
 
 def _open(path: Path, patience: Patience) -> sqlite3.Connection:
-    # `rw`: SQLite would make a file that is not there. No time-out: `Patience` waits, and hears when the node stops.
+    # `rw`: SQLite would make a missing file. No time-out: `Patience` waits, and notices when the node stops.
     address = f"{path.absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(address, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
     try:

@@ -14,7 +14,7 @@ __all__ = ["Condition", "as_text", "matches", "operators"]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A key that a pin must have, and what its value must be."""
+    """A key that a pin must have, and a condition on its value."""
 
     key: str
     op: str

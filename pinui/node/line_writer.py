@@ -1,4 +1,4 @@
-"""Lines of a log, written by a thread of their own: whoever has something to log never waits for who reads it."""
+"""Lines of a log, written by a thread of their own: logging never waits for a slow reader."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LAST_LINES = 3.0
 
 
 class LineWriter:
-    """Writes to stderr or the like: a pipe that nobody reads, a terminal that is held, a full disk only cost lines."""
+    """Writes to stderr or the like. An unread pipe, a stopped terminal or a full disk only cost lines."""
 
     def __init__(self, stream: TextIO, about_lost: Callable[[int], str]) -> None:
-        """`about_lost` is the line that stands for so many lost ones."""
+        """`about_lost` makes the line that reports a number of lost lines."""
         # Below Python's buffer, which would stay locked by a thread that is stuck: the process could not end then.
         self._file: BinaryIO = getattr(stream.buffer, "raw", stream.buffer)
         self._encoding = stream.encoding

@@ -58,7 +58,7 @@ def describe(entries: Iterable[Link], lookup: BlockLookup) -> list[Row]:
             try:
                 piece = load(link.cid, lookup)
             except ContentAddressError:
-                pass  # it is listed all the same
+                pass  # it is listed anyway
             else:
                 is_folder = isinstance(piece, (Folder, Shard))
                 size = piece.size if isinstance(piece, FilePiece) else size
@@ -67,7 +67,7 @@ def describe(entries: Iterable[Link], lookup: BlockLookup) -> list[Row]:
 
 
 def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, title: str | None, rows: list[Row]) -> str:
-    """The whole page; `title` is what the pin is called."""
+    """The whole page; `title` is the name of the pin."""
     first = escape(title) if title else f"<code>{root}</code>"
     crumbs = [f'<a href="/ipfs/{root}/">{first}</a>']
     for depth, name in enumerate(path, 1):

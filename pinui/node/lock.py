@@ -18,7 +18,7 @@ from pinui.node.errors import FolderBusy, is_busy
 
 __all__ = ["FolderLock", "Patience"]
 
-# Seconds until a person is told that somebody else has to finish first, and until the wait ends with an error.
+# Seconds until a notice about the other process, and until the wait ends with an error.
 QUIET = 1.0
 LIMIT = 20.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.01
@@ -27,7 +27,7 @@ log = logging.getLogger("pinui.node")
 
 
 class Patience:
-    """How a node waits for other processes: it tells a person after a second, and ends when the node is stopped."""
+    """A node's way of waiting for other processes: a notice after a second, and an end when the node is stopped."""
 
     def __init__(self, folder: Path, stop: threading.Event | None = None) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class Patience:
             raise FolderBusy(f"The node was stopped before it was done with the folder {self._folder}.")
 
     def until(self, attempt: Callable[[], T]) -> T:
-        """Try until nobody else holds what it needs; `FolderBusy` at the limit, and when the node is stopped."""
+        """Try until no other process is in the way; `FolderBusy` at the limit, and when the node is stopped."""
         began, pause, told = time.monotonic(), FIRST_PAUSE, False
         while True:
             try:
@@ -62,7 +62,7 @@ class Patience:
 
 
 class FolderLock:
-    """A file `NAME.lock` that is locked while its owner lives; what the owner makes is called `NAME-…`."""
+    """A file `NAME.lock` that is locked while its owner lives; the owner's files are called `NAME-…`."""
 
     def __init__(self, folder: Path, name: str, fd: int) -> None:
         self._folder = folder
@@ -78,7 +78,7 @@ class FolderLock:
         return cls(folder, name, fd)
 
     def release(self) -> None:
-        """Give the name up."""
+        """Release the lock and its name."""
         path = self._folder / f"{self.name}.lock"
         if os.name == "nt":  # an open file can't be removed there, which serves as the lock
             os.close(self._fd)
@@ -88,7 +88,7 @@ class FolderLock:
             os.close(self._fd)
 
     def left_over(self) -> list[Path]:
-        """What owners left who are gone without giving their name up: they crashed. The folder is locked, too."""
+        """The files of owners that crashed without releasing their lock. The folder is locked, too."""
         alive = {self.name: True}
         left: list[Path] = []
         for path in self._folder.iterdir():

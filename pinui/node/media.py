@@ -9,7 +9,7 @@ __all__ = ["by_name", "content_type", "sniff"]
 OCTETS = "application/octet-stream"
 SNIFFED = 512
 
-# The module's own table is the same everywhere; what the machine adds to it is not.
+# The module's own table is the same everywhere; the machine's additions are not.
 _TABLE = mimetypes.MimeTypes(filenames=())
 for _type, _ending in (
     ("text/markdown", ".md"),
@@ -44,7 +44,7 @@ MARKUP = ((b"<!doctype html", "text/html"), (b"<html", "text/html"), (b"<svg", "
 
 
 def by_name(name: str) -> str | None:
-    """The type that a name's ending stands for."""
+    """The type of a name's ending."""
     kind, encoding = _TABLE.guess_type(name, strict=True)
     return "application/gzip" if encoding == "gzip" else None if encoding else kind
 
@@ -65,7 +65,7 @@ def sniff(beginning: bytes) -> str:
     if b"\0" in beginning:
         return OCTETS
     try:
-        # A character may be cut at the end of what was looked at.
+        # A character may be cut at the end of the examined bytes.
         beginning.decode() if len(beginning) < SNIFFED else beginning[:-3].decode(errors="strict")
     except UnicodeDecodeError as error:
         if error.end < len(beginning) - 6:

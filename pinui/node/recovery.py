@@ -1,4 +1,4 @@
-"""Making a lost or damaged index again: the CARs of the pins say everything but their names."""
+"""Rebuilding a lost or damaged index: the CARs of the pins hold everything but the names."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _fill(connection: sqlite3.Connection, cars: list[Path], patience: Patience) 
             archive = _Archive.read(path, patience)
             pin = _describe(archive, path)
         except ContentAddressError as error:
-            # Not deleted, which is what happens to CARs without a row: perhaps its owner can still use a part.
+            # Not deleted, as CARs without a row are: perhaps its owner can still use a part.
             path.rename(path.parent.with_name(f"{path.name}.damaged"))
             log.warning("%s is damaged and was put aside: %s.", path.name, error)
             continue
@@ -118,7 +118,7 @@ def _describe(archive: _Archive, path: Path) -> Pin:
 
 @dataclass(frozen=True, slots=True)
 class _Archive:
-    """A CAR whose every block is what its CID says: its root, and where each block lies."""
+    """A CAR with verified blocks: its root, and the place of each block."""
 
     root: Cid
     places: dict[bytes, tuple[int, int]]

@@ -1,4 +1,4 @@
-"""Content from other people's gateways, as CARs. Nothing of it is trusted: whoever reads verifies every block."""
+"""Content from other gateways, as CARs. It is not trusted: the reader verifies every block."""
 
 from __future__ import annotations
 

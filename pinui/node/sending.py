@@ -1,4 +1,4 @@
-"""Content on its way to clients: what waits in memory for them is bounded, however many don't read."""
+"""Content on its way to clients, in bounded memory, even if many of them don't read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Outgoing:
         batch, more = await self._workers.next_batch(content, size)
         if not response.prepared:
             await response.prepare(request)
-        most = size // 4  # what the system can't take yet is copied
+        most = size // 4  # the bytes that the system can't take yet are copied
         for piece in batch:
             for start in range(0, len(piece), most):
                 with self._up_to(request.transport):
@@ -96,7 +96,7 @@ class Outgoing:
             del self._since[client]
 
     async def _until_freed(self) -> None:
-        """Wait until somebody leaves; the slowest client is made to, once it has been slow for too long."""
+        """Wait until a client leaves; the slowest one has to, once it has been slow for too long."""
         self._freed.clear()
         slowest, since = next(iter(self._since.items()), (None, asyncio.get_running_loop().time()))
         try:

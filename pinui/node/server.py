@@ -1,4 +1,4 @@
-"""The node itself: a thread with an event loop of its own, a socket on loopback, and what ties the parts together."""
+"""The node itself: a thread with an event loop of its own, a socket on loopback, and the parts tied together."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from pinui.node.workers import Workers
 __all__ = ["Node", "NodeError", "RequestLine"]
 
 LOOPBACK = "127.0.0.1"
-# A transfer that is under way when the node stops gets no more than this.
 ACCEPTING = 4
 """Turns of the event loop that a connection takes from being accepted to being known."""
+# The time that a running transfer gets when the node stops.
 GRACE = 0.1
 LONGEST_REASON = 500
-# No answer, but a line in the log all the same: the client went away before the end.
+# No answer, but a line in the log: the client went away before the end.
 BROKEN_OFF = 499
 log = logging.getLogger("pinui.node")
 log.addHandler(logging.NullHandler())  # an application that embeds the node decides what is shown, and where
@@ -73,7 +73,7 @@ class Node:
     `async with Node(folder) as node:` or `start` and `stop`. With no `port` it takes the one that the folder had
     before, or a free one. With no `token` it takes the folder's own, which is made once. Content that is
     pinned by CID comes from the gateways in `fetch_from`, where no pin here contains it. Pages of the origins in
-    `allow_origins` may talk to the node; `*` stands for every page.
+    `allow_origins` may talk to the node; `*` means every page.
     """
 
     def __init__(
@@ -101,17 +101,17 @@ class Node:
 
     @property
     def api_url(self) -> str:
-        """Where the pinning API is."""
+        """The address of the pinning API."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def gateway_url(self) -> str:
-        """Where the gateway is; a CID follows after a slash."""
+        """The address of the gateway; a CID follows after a slash."""
         return f"{self.api_url}/ipfs"
 
     @property
     def token(self) -> str:
-        """What the API wants as a bearer token."""
+        """The bearer token for the API."""
         if self._token is None:
             raise NodeError("The node has no token before it is started.")
         return self._token
@@ -147,7 +147,7 @@ class Node:
         ready.result()
 
     def stop(self) -> None:
-        """End within a second, transfers under way too; harmless if it does not run."""
+        """End within a second, with all running transfers; harmless if it does not run."""
         self._stopped.set()
         if self._loop is not None and self._stop is not None:
             with suppress(RuntimeError):
@@ -253,7 +253,7 @@ class Node:
             try:
                 self._on_request(line)
             except Exception:
-                # What was answered is true, whoever hears of it.
+                # The answer was sent; a failing log must not change that.
                 log.exception("%s %s could not be reported", line.method, line.path)
 
     async def _answer(
@@ -284,7 +284,7 @@ class Node:
         except GatewayError as error:
             return web.Response(status=error.status, text=f"{error.sentence}\n", headers=error.headers)
         except (ConnectionError, TimeoutError):
-            # The client went away or does not read: nobody is there to be answered.
+            # The client went away or does not read: it gets no answer.
             if request.transport is not None:
                 request.transport.abort()
             raise
@@ -299,7 +299,7 @@ class Node:
             return web.json_response(error.body, status=error.status)
 
     def _failure(self, cause: Exception) -> ApiError:
-        """What a client is told about something that is wrong in the node."""
+        """The answer for an error in the node itself."""
         if is_disk_full(cause):
             return ApiError.of(507, "INSUFFICIENT_STORAGE", "The disk is full: nothing was stored.")
         if isinstance(cause, FolderBusy):

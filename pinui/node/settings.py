@@ -1,4 +1,4 @@
-"""What all processes that use one data folder agree on: its token and its port."""
+"""Settings that all processes with one data folder share: its token and its port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["read_port", "read_token", "remember_port"]
 
 
 def read_token(folder: Path) -> str:
-    """The folder's token, which whoever comes first makes; only its owner can read it."""
+    """The folder's token, made by the first process; only its owner can read it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _agree(folder / "token", f"pinui_{secrets.token_urlsafe(32)}", bool)
 
@@ -42,7 +42,7 @@ def _port(text: str) -> int:
 
 
 def _agree(path: Path, proposal: str, is_good: Callable[[str], bool]) -> str:
-    """The file's text; if there is none that is good, the proposal of whoever was first."""
+    """The file's text; if it is missing or bad, the proposal of the first process."""
     if not is_good(_read(path)):
         draft = temporary_beside(path)
         with replacing(draft, mode=0o600) as file:

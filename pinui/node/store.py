@@ -1,14 +1,14 @@
-"""The data folder of a node: pins as CAR files, their index, and what keeps both right through crashes.
+"""The data folder of a node: pins as CAR files and their index, safe through crashes.
 
-    index.db          which pins there are (SQLite)
+    index.db          the pins and their blocks (SQLite)
     pins/CID.x.car    one pin, whole; `x` makes the name new each time
-    drafts/           uploads that are not whole yet, and a lock that says whose they are
-    token, port       what processes that share the folder agree on
+    drafts/           unfinished uploads, and the lock of their owner
+    token, port       settings for all processes that share the folder
 
 A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
-takes the row away. So a CAR without a row is left over from a crash, and a row without a CAR has lost it to
-somebody else: to pin the same again brings it back. An index that is damaged or gone is made again from the CARs,
-at the start or when that shows; nobody writes meanwhile, because each change has the folder to itself.
+removes the row. So a CAR without a row is left over from a crash, and a row without a CAR has lost it to another
+program: pinning the same content again brings it back. A damaged or missing index is rebuilt from the CARs, at the
+start or when the damage shows; no process writes meanwhile, because each change locks the folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NewPin:
-    """What is known of a pin besides its blocks."""
+    """The facts about a pin besides its blocks."""
 
     cid: Cid
     size: int
@@ -68,7 +68,7 @@ class _Job:
 
 
 class PinStore:
-    """Everything that a node keeps. Every method may block on the disk: call it from a worker thread."""
+    """The pins of a node. Every method may block on the disk: call it from a worker thread."""
 
     def __init__(self, folder: Path, patience: Patience | None = None) -> None:
         self.folder = folder
@@ -92,7 +92,7 @@ class PinStore:
                 raise
 
     def ask(self, question: Callable[[Index], T]) -> T:
-        """Read from the index. If it turns out to be damaged or gone, it is made again first."""
+        """Read from the index. A damaged or missing index is rebuilt first."""
         file = self._index.file
         try:
             return question(self._index)
@@ -105,7 +105,7 @@ class PinStore:
         return question(self._index)
 
     def change(self, change: Callable[[sqlite3.Connection], T], undo: Callable[[], None] = lambda: None) -> T:
-        """Change the index in one transaction, in one's turn. If it is damaged or gone, it is made again first.
+        """Change the index in one transaction, with the folder locked. A damaged or missing index is rebuilt first.
 
         `undo` takes back what `change` did outside the index.
         """
@@ -128,7 +128,7 @@ class PinStore:
             return try_it()
 
     def close(self) -> None:
-        """Let go of the folder; drafts of this node vanish."""
+        """Release the folder; drafts of this node are removed."""
         self._index.close()
         for draft in self._drafts.glob(f"{self._lock.name}-*"):
             draft.unlink(missing_ok=True)
@@ -165,7 +165,7 @@ class PinStore:
         job = _Job(pin, draft, self._pins / car)
         with self._queue_lock:
             self._queue.append(job)
-        # Whoever's turn it is writes for all who wait: many small uploads share one sync of the disk.
+        # The thread whose turn it is writes for all waiting threads: many small uploads share one sync of the disk.
         with self._turn:
             if not job.done:
                 with self._queue_lock:
@@ -199,7 +199,7 @@ class PinStore:
 
         try:
             self.change(add, undo)
-        except BaseException as error:  # noqa: BLE001  it is raised again by each who waits
+        except BaseException as error:  # noqa: BLE001  each waiting thread raises it again
             for job in jobs:
                 job.error = error
         for job in jobs:
@@ -219,7 +219,7 @@ class PinStore:
     def update(self, which: Cid | str, update: Callable[[Pin], Pin]) -> Pin | None:
         """Change the name, the keyvalues or the group of a pin; None if there is none.
 
-        `which` is its CID, whichever way that is spelled, or its id.
+        `which` is its CID in any spelling, or its id.
         """
 
         def change(connection: sqlite3.Connection) -> Pin | None:
@@ -236,7 +236,7 @@ class PinStore:
             return self.change(change)
 
     def pin_of(self, cid: Cid) -> Pin | None:
-        """The pin of a CID, whichever way it is spelled."""
+        """The pin of a CID in any spelling."""
         spellings = [str(spelling) for spelling in cid.spellings()]
         return self.ask(lambda index: next(filter(None, map(index.pinned, spellings)), None))
 

@@ -1,4 +1,4 @@
-"""The tree below a pin's root: what it is, and a copy of it from other pins."""
+"""The tree below a pin's root: its facts, and a copy of it from other pins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["TreeFacts", "check_tree", "copy_tree", "describe_tree", "take_blocks
 
 @dataclass(frozen=True, slots=True)
 class TreeFacts:
-    """What a listing says of a pin, as far as its blocks tell."""
+    """The facts about a pin for a listing, as far as its blocks tell them."""
 
     size: int
     files: int
@@ -66,7 +66,7 @@ def copy_tree(root: Cid, lookup: BlockLookup, draft: DraftCar) -> Iterator[Bytes
 
 
 def take_blocks(reader: CarReader, piece: Bytes, draft: DraftCar) -> None:
-    """Add the blocks that the next piece of somebody's CAR completes to a draft, verified."""
+    """Verify the blocks that the next piece of a CAR completes, and add them to a draft."""
     for block in reader.feed(piece):
         verify_block(block.cid, block.data)
         draft.add([NewBlock(block.cid, (block.data,), len(block.data), 0, 0)])

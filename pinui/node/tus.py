@@ -43,19 +43,19 @@ def read_metadata(header: str) -> dict[str, str]:
         try:
             fields[name] = raw.decode()
         except UnicodeDecodeError:
-            fields[name] = raw.decode("latin-1")  # what JavaScript's btoa makes of text
+            fields[name] = raw.decode("latin-1")  # as JavaScript's btoa encodes text
     return fields
 
 
 @dataclass(slots=True)
 class TusUpload:
-    """One upload: what has arrived is hashed and in a draft."""
+    """One upload: the bytes that have arrived are hashed and in a draft."""
 
     length: int
     options: Options
     check: Callable[[NewPin], None]
     is_open: bool
-    """Whether it needs no token: it was begun with a signed URL."""
+    """Whether it needs no token, because it started with a signed URL."""
     draft: DraftCar
     importer: Importer
     mime_type: str | None = None
@@ -65,7 +65,7 @@ class TusUpload:
     beginning: bytes = b""
     used_at: float = field(default_factory=time.monotonic)
     pin: Pin | None = None
-    """What became of it."""
+    """Its result."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     request: web.BaseRequest | None = None
     """The request that sends right now."""
@@ -89,7 +89,7 @@ class TusUpload:
 
 
 class TusUploads:
-    """The uploads in pieces that are under way, and those that ended not long ago."""
+    """The running uploads in pieces, and those that ended not long ago."""
 
     def __init__(self, store: PinStore, workers: Workers) -> None:
         self._store = store
@@ -109,7 +109,7 @@ class TusUploads:
         while len(self._uploads) >= MOST_UPLOADS:
             idle = [upload for upload in self._uploads.values() if not upload.lock.locked()]
             if not idle:
-                raise ApiError.of(503, "NODE_BUSY", f"{MOST_UPLOADS} uploads are under way.", {"Retry-After": "5"})
+                raise ApiError.of(503, "NODE_BUSY", f"{MOST_UPLOADS} uploads are running.", {"Retry-After": "5"})
             await self._forget(min(idle, key=lambda upload: upload.used_at))
         draft = await self._workers.run(self._store.draft, options.cid_version)
         importer = Importer(PROFILES[options.cid_version])
@@ -128,7 +128,7 @@ class TusUploads:
         return upload.pin.id if upload is not None and upload.pin is not None else id_
 
     async def receive(self, upload: TusUpload, request: web.BaseRequest) -> None:
-        """The next piece of an upload. What arrived before a connection broke counts."""
+        """The next piece of an upload. Bytes that arrived before a connection broke count."""
         if request.headers.get("Content-Type", "").partition(";")[0].strip() != OCTETS:
             raise ApiError(415, f"The Content-Type of a piece must be {OCTETS}.")
         # A client that comes back knows that its older connection is dead; the node may not know yet.
@@ -146,7 +146,7 @@ class TusUploads:
                     await self._forget(upload)  # whole, and refused
                 raise
             except OSError:
-                await self._forget(upload)  # a full disk: what was hashed is not all in the draft
+                await self._forget(upload)  # a full disk: some hashed bytes are not in the draft
                 raise
             finally:
                 upload.request = None

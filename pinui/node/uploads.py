@@ -30,7 +30,7 @@ MAX_FIELDS = 32
 MAX_FIELD = 1024 * 1024
 MORE_THAN_ONE = "More than one file and/or directory was provided for pinning."
 PROFILES = (KUBO_V0, KUBO_V1)
-# What is wrong with a form is in the answer; the parser would print it to stderr as well.
+# The answer names the error in a form; the parser would print it to stderr as well.
 quiet = logging.getLogger("pinui.node.form")
 quiet.addHandler(logging.NullHandler())
 quiet.propagate = False
@@ -52,7 +52,7 @@ def _new_pin(cid: Cid, size: int, files: int, options: Options, mime_type: str, 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file whose blocks are in the draft."""
+    """A file with its blocks in the draft."""
 
     path: str
     cid: Cid
@@ -121,7 +121,7 @@ class MultipartUpload:
             raise ApiError(400, INVALID) from error
 
     def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
-        """Take the next pieces of the body; what comes back writes their blocks, in another thread if need be."""
+        """Take the next pieces of the body; the returned function writes their blocks, in another thread if need be."""
         for piece in pieces:
             self.feed(piece)
         blocks, self._ready = self._ready, []
@@ -259,8 +259,8 @@ def _unescape(filename: str) -> str:
 
 
 def boundary_of(content_type: str) -> bytes:
-    """What stands between the parts of a form."""
-    # A header may hold any bytes, the parser only takes what latin-1 has; no boundary has anything else.
+    """The text between the parts of a form."""
+    # A header may hold any bytes, but the parser takes only latin-1; no boundary has anything else.
     kind, parameters = parse_options_header(content_type.encode("latin-1", "replace").decode("latin-1"))
     boundary = parameters.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not 0 < len(boundary) <= 200:

@@ -1,4 +1,4 @@
-"""The pinning API's bodies in both dialects: what a request means and how an answer is written. No I/O."""
+"""The pinning API's bodies in both dialects: reading requests and writing answers. No I/O."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ LIST_FILTERS = {
 JOB_FILTERS = {"sort", "status", "ipfs_pin_hash", "limit", "offset"}
 INVALID = "Invalid request format."
 JobStatus = Literal["retrieving", "expired", "invalid_object"]
-"""`expired`: no gateway has it. `invalid_object`: what a gateway sent can't be pinned."""
+"""`expired`: no gateway has it. `invalid_object`: a gateway's answer can't be pinned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a request says besides the content."""
+    """The options of a request besides the content."""
 
     name: str | None = None
     keyvalues: dict[str, Any] | None = None
@@ -82,7 +82,7 @@ class Job:
 
 
 def json_document(body: bytes) -> Any:
-    """What a body says, if it is JSON."""
+    """The value of a body, if it is JSON."""
     try:
         return parse_as_javascript(body)
     except NotJSON as error:
@@ -123,18 +123,18 @@ class Update:
 
 
 def update_request(body: bytes) -> tuple[Cid, Update]:
-    """What a request for other metadata asks for, and of which pin."""
+    """The new metadata that a request asks for, and its pin."""
     fields = json_fields(body)
     options = read_options(fields, None)
     return read_cid(fields.get("ipfsPinHash")), Update(options.name, options.keyvalues)
 
 
 def pin_by_hash_request(body: bytes) -> tuple[Cid, Options]:
-    """What to pin by its CID, and the options."""
+    """The CID to pin, and the options."""
     fields = json_fields(body)
     metadata = fields.get("pinataMetadata", fields.get("pinMetadata"))
     options = dict(_object(fields.get("pinataOptions", fields.get("pinOptions"))))
-    options.pop("hostNodes", None)  # where somebody may have it: the node asks gateways instead
+    options.pop("hostNodes", None)  # peers that may have it: the node asks gateways instead
     return read_cid(fields.get("hashToPin")), read_options(metadata, options)
 
 
@@ -267,7 +267,7 @@ def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
 
 
 def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
-    """What a listing asks for, and whether it wants the count. A filter that is left out would be a wrong answer."""
+    """The query of a listing, and whether it wants the count. An ignored filter would be a wrong answer."""
     _check_filters(parameters, LIST_FILTERS)
     status = parameters.get("status", "all")
     if status not in ("all", "pinned", "unpinned"):
@@ -326,7 +326,7 @@ def _condition(key: str, asked: Any) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class JobsQuery:
-    """What a listing of requests to pin by CID asks for."""
+    """The query of a listing of requests to pin by CID."""
 
     status: str
     cids: tuple[str, ...]

@@ -54,7 +54,7 @@ async def _to_its_end(work: Future[T]) -> T:
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
-        # What the thread uses (a draft, a file) is about to be closed: not under its hands.
+        # The thread's draft or file is about to be closed: wait until the thread is done with it.
         while not future.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([future])
