@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.screen import Screen
 
+from pinui.tui.all_keys import ABOUT, KEYS
 from pinui.tui.modes import MODES
 from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
@@ -41,6 +42,7 @@ class Pinui(Workbench):
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = MODES
     DEFAULT_MODE = "pins"
     COMMANDS = {_palette}
+    KEYS = KEYS
 
     def on_mount(self) -> None:
         """The first start begins with a word of welcome."""
@@ -107,7 +109,7 @@ class Pinui(Workbench):
         from pinui.tui.dialogs.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
-            await self.push_screen(HelpScreen.about(self.screen))
+            await self.push_screen(HelpScreen.about(self.screen, ABOUT))
 
     async def action_quit(self) -> None:
         """Leave, if the key was pressed by itself: the rest of a stray text would go to the shell."""

@@ -13,16 +13,16 @@ from textual.content import Content
 from textual.markup import escape
 
 from pinui.figures import short_cid
-from pinui.tui.commands import GROUPS, key_name
+from pinui.tui.all_keys import KEYS
 from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import Command, Group, key_name
 from pinui.tui.workbench import PinWanted, Workbench
 from pinui.workspace import Query
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
-    from pinui.tui.command import Command, Group
     from pinui.workspace import Entry
 
 __all__ = ["PinuiProvider", "ThemesProvider"]
@@ -77,7 +77,7 @@ class PinuiProvider(Provider):
     def _actions(self) -> Iterable[Known]:
         """What the registry knows, with the names and sentences of the footer and the README; this place first."""
         here = self.bench.current_mode
-        for group in sorted(GROUPS.values(), key=lambda group: (group.place != here, group.place is not None)):
+        for group in sorted(KEYS, key=lambda group: (group.place != here, group.place is not None)):
             for command in group.commands:
                 if command.palette:
                     place = f"{group.title.partition(':')[0]}: " if group.place else ""

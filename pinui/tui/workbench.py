@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from textual import events
@@ -16,9 +16,10 @@ from textual.message import Message
 
 from pinui.figures import count, plural
 from pinui.tui.busy import UnderWay
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import APP
 from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
+from pinui.tui.keys import Group, bindings
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
 from pinui.tui.transfer_news import Ended
 from pinui.tui.typed_ahead import TypedAhead
@@ -94,7 +95,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     """The app without its screens: the workspace, telling, copying, being busy, switching profiles."""
 
     TITLE = "pinui"
-    BINDINGS = bindings("app")
+    KEYS: ClassVar[tuple[Group, ...]] = ()
+    """All keys of all places, the important ones first."""
+    BINDINGS = bindings(APP)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-small"), (100, "-medium"), (120, "-wide"), (150, "-large")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (28, "-tall")]
     ENABLE_COMMAND_PALETTE = True

@@ -9,12 +9,12 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
+from pinui.tui.all_keys import KEYS
 from pinui.tui.app import Pinui
-from pinui.tui.commands import GROUPS
 from tests.tui import scene
 from tests.tui.pilots import has_ended, keys_taken, settled, workbench
 
-ALL_KEYS = sorted({key for group in GROUPS.values() for command in group.commands for key in command.keys.split(",")})
+ALL_KEYS = sorted({key for group in KEYS for command in group.commands for key in command.keys.split(",")})
 LEAVING = {"q", "ctrl+q", "Q"}
 OFTEN = [*"12345jkxydinuretFR", "up", "down", "enter", "enter", "escape", "tab", "shift+tab", "space", "delete"]
 PASTED = [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pinui.tui.commands import GROUPS, bindings, key_table
+from pinui.tui.all_keys import KEYS
 from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.keys import bindings, key_table
+from pinui.tui.places.connection.keys import WIZARD
 from tests.tui.pilots import shows, until, workbench
 
 README = Path(__file__).parents[2] / "README.md"
@@ -13,7 +15,7 @@ BEGIN, END = "<!-- keys -->\n", "<!-- /keys -->"
 
 
 def test_every_command_has_an_id_of_its_own_and_words() -> None:
-    commands = [command for group in GROUPS.values() for command in group.commands]
+    commands = [command for group in KEYS for command in group.commands]
     assert len({command.id for command in commands}) == len(commands)
     for command in commands:
         assert command.label, command.id
@@ -22,17 +24,17 @@ def test_every_command_has_an_id_of_its_own_and_words() -> None:
 
 
 def test_no_pane_binds_a_key_to_two_actions() -> None:
-    for name, group in GROUPS.items():
+    for group in KEYS:
         actions: dict[str, str] = {}
         for command in group.commands:
-            action = command.action.partition("(")[0] if name == "wizard" else command.id  # enter, page by page
+            action = command.action.partition("(")[0] if group is WIZARD else command.id  # enter, page by page
             for key in command.keys.split(","):
-                assert actions.setdefault(key, action) == action, (name, key)
+                assert actions.setdefault(key, action) == action, (group.title, key)
 
 
 def test_no_letter_or_digit_wins_over_a_field() -> None:
-    for name in GROUPS:
-        for binding in bindings(name):
+    for group in KEYS:
+        for binding in bindings(group):
             assert not binding.priority, binding  # type: ignore[union-attr]
 
 
@@ -60,10 +62,10 @@ async def test_every_key_that_acts_has_an_id_and_words_in_every_place_and_dialog
 def test_the_readme_has_the_key_table_of_the_registry() -> None:
     text = README.read_text("utf-8")
     table = text.partition(BEGIN)[2].partition(END)[0]
-    assert table == key_table(), "write it again with: python -m tests.tui.test_keys"
+    assert table == key_table(KEYS), "write it again with: python -m tests.tui.test_keys"
 
 
 if __name__ == "__main__":
     whole = README.read_text("utf-8")
     head, _, rest = whole.partition(BEGIN)
-    README.write_text(head + BEGIN + key_table() + END + rest.partition(END)[2], "utf-8")
+    README.write_text(head + BEGIN + key_table(KEYS) + END + rest.partition(END)[2], "utf-8")

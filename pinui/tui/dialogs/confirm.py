@@ -18,10 +18,11 @@ from textual.widget import Widget
 from textual.widgets import Button
 
 from pinui.figures import plural, size
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import CONFIRM, NUMBER
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.pace import QUIET, Press
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
@@ -62,7 +63,7 @@ class Confirm(Dialog[bool]):
     """A question, what it is about, what follows from it, and two buttons."""
 
     AUTO_FOCUS = None
-    BINDINGS = bindings("confirm")
+    BINDINGS = bindings(CONFIRM)
     FIRST = "#no"
     """What has the focus at the beginning."""
 
@@ -203,7 +204,7 @@ class Confirm(Dialog[bool]):
 class NumberField(Field):
     """Takes the digits that the question lets through, and nothing that is pasted."""
 
-    BINDINGS = bindings("number")
+    BINDINGS = bindings(NUMBER)
 
     def on_key(self, event: events.Key) -> None:
         """Only the digits."""

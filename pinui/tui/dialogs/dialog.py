@@ -9,8 +9,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import BUTTON, DIALOG
 from pinui.tui.keeps_focus import KeepsFocus
+from pinui.tui.keys import bindings
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line
 
@@ -27,7 +28,7 @@ class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
 
     app = getters.app(Workbench)
 
-    BINDINGS = bindings("dialog")
+    BINDINGS = bindings(DIALOG)
 
     def action_cancel(self) -> None:
         """Close, change nothing."""
@@ -47,7 +48,7 @@ def say(text: str, classes: str = "say") -> Static:
 class DialogButton(Button, inherit_bindings=False):
     """A button whose key is in the registry, too."""
 
-    BINDINGS = bindings("button")
+    BINDINGS = bindings(BUTTON)
 
 
 def button(kind: type[DialogButton], id: str, label: str, classes: str = "") -> DialogButton:  # noqa: A002  Textual's name

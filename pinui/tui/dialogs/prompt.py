@@ -13,10 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from pinui.tui.busy import READABLE
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import MENU, PROMPT
 from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.display import fit
 from pinui.tui.errors import sentence
+from pinui.tui.keys import bindings
 from pinui.tui.textual_private import add_bindings
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
@@ -31,7 +32,7 @@ Answer = TypeVar("Answer")
 class PromptField(Field):
     """The line of a prompt."""
 
-    BINDINGS = bindings("prompt")
+    BINDINGS = bindings(PROMPT)
 
 
 class TokenLine(PromptField):
@@ -163,7 +164,7 @@ class Choice:
 class MenuList(ItemList, inherit_bindings=False):
     """The lines of a menu. Letters choose here, so the vim keys of other lists are left out."""
 
-    BINDINGS = bindings("menu")
+    BINDINGS = bindings(MENU)
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__(id="menu")

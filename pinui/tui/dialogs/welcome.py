@@ -10,7 +10,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import WELCOME
+from pinui.tui.keys import bindings
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -35,7 +36,7 @@ class WelcomeScreen(Screen[None]):
     app = getters.app(Workbench)
 
     AUTO_FOCUS = None
-    BINDINGS = bindings("welcome")
+    BINDINGS = bindings(WELCOME)
 
     def compose(self) -> ComposeResult:
         """One box between the bars."""

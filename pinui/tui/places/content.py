@@ -9,10 +9,11 @@ from textual.containers import Vertical
 
 from pinui import Peek
 from pinui.figures import short_cid
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import CONTENT
 from pinui.tui.dialogs.dialog import Dialog
 from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.errors import sentence
+from pinui.tui.keys import bindings
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_words
 from pinui.tui.widgets.fields import pane_title
@@ -28,7 +29,7 @@ AROUND = 8
 class ContentScreen(Dialog[str]):
     """Fetched once, or given as words; written again for another size. The answer is the key of what is wanted next."""
 
-    BINDINGS = bindings("content")
+    BINDINGS = bindings(CONTENT)
     AUTO_FOCUS = "#content"
 
     def __init__(self, address: str, words: str = "") -> None:

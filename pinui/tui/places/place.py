@@ -14,9 +14,10 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from pinui.figures import plural
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import BETWEEN_PANES
 from pinui.tui.focus import focus_now
 from pinui.tui.keeps_focus import KeepsFocus
+from pinui.tui.keys import bindings
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall
 from pinui.tui.widgets.top_bar import TopBar
@@ -47,7 +48,7 @@ class PlaceScreen(KeepsFocus[None]):
     SECOND: ClassVar[tuple[str, ...]] = ()
     """The panes of the second column: a small terminal shows one column at a time."""
 
-    BINDINGS = bindings("places")
+    BINDINGS = bindings(BETWEEN_PANES)
     revoking = 0
     """How many pins are still to be revoked, of those that were chosen here."""
 

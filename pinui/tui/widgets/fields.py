@@ -16,9 +16,10 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from pinui.figures import plural
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import FIELD
 from pinui.tui.display import graphemes, joined
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.textual_private import DrawnInput
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line
@@ -185,7 +186,7 @@ class Field(DrawnInput):
 class FieldPane(Vertical, can_focus=True):
     """A bordered pane around one or more fields. Enter or `i` goes in, esc comes out."""
 
-    BINDINGS = bindings("field")
+    BINDINGS = bindings(FIELD)
 
     def fields(self) -> list[Widget]:
         """The fields inside, in order."""

@@ -11,7 +11,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import LIST
+from pinui.tui.keys import bindings
 from pinui.tui.widgets.line_view import Line, Toned
 
 __all__ = ["ItemList"]
@@ -20,7 +21,7 @@ __all__ = ["ItemList"]
 class ItemList(Toned, can_focus=True, inherit_bindings=False):
     """Items of one height; a subclass says what stands in each line of an item."""
 
-    BINDINGS = bindings("list")
+    BINDINGS = bindings(LIST)
     ITEM_HEIGHT: ClassVar[int] = 1
 
     cursor: reactive[int] = reactive(0, repaint=False)

@@ -8,15 +8,14 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.signal import Signal
 
-from pinui.tui.commands import GROUPS, key_name
+from pinui.tui.common_keys import APP
+from pinui.tui.keys import key_name
 from pinui.tui.widgets.bar import Bar
 from pinui.workspace.text import clean_line
 
 __all__ = ["KeyBar"]
 
-KEYS_OF = {command.id: command.keys.split(",") for group in GROUPS.values() for command in group.commands}
-RANK = {name: rank for rank, name in enumerate(KEYS_OF)}
-APP = [command.id for command in GROUPS["app"].commands]
+APP_KEYS = {command.id for command in APP.commands}
 GAP = Content("   ")
 
 
@@ -27,6 +26,7 @@ class KeyBar(Bar):
 
     def on_mount(self) -> None:
         """Follow the focus."""
+        self._keys_of = {command.id: command.keys.split(",") for group in self.app.KEYS for command in group.commands}
         signal = cast("Signal[Screen[Any]]", self.screen.bindings_updated_signal)
         signal.subscribe(self, lambda _screen: self.refresh())
 
@@ -41,17 +41,17 @@ class KeyBar(Bar):
         keys: dict[str, list[str]] = {}
         labels: dict[str, tuple[str, bool]] = {}
         for key, (_node, binding, enabled, _tooltip) in self.screen.active_bindings.items():
-            if binding.show and binding.description and binding.id in KEYS_OF:
+            if binding.show and binding.description and binding.id in self._keys_of:
                 keys.setdefault(binding.id, []).append(key)
                 labels[binding.id] = (binding.description, enabled)
         own: list[tuple[Content, str]] = []
         common: list[tuple[Content, str]] = []
-        for name in sorted(keys, key=RANK.__getitem__):
-            # The key that the registry names first and that works here: ? in a list, F1 in a field.
-            key = next((key for key in KEYS_OF[name] if key in keys[name]), keys[name][0])
+        for name in (name for name in self._keys_of if name in keys):
+            # The key that its command names first and that works here: ? in a list, F1 in a field.
+            key = next((key for key in self._keys_of[name] if key in keys[name]), keys[name][0])
             label, enabled = labels[name]
             click = f"app.simulate_key('{key}')"
-            if name in APP:
+            if name in APP_KEYS:
                 common.append((Content.styled(f"{key_name(key)} {label}", "$muted"), click))
             elif enabled:
                 own.append((Content.assemble((key_name(key), "bold $primary"), (f" {label}", "$second")), click))

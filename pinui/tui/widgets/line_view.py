@@ -17,8 +17,9 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import TEXT
 from pinui.tui.display import joined
+from pinui.tui.keys import bindings
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean_line
 
@@ -85,7 +86,7 @@ class Toned(ScrollView):
 class LineView(Toned, can_focus=True, inherit_bindings=False):
     """A pane of lines that scrolls."""
 
-    BINDINGS = bindings("text")
+    BINDINGS = bindings(TEXT)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(id=id, classes=classes)

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.reactive import reactive
 
-from pinui.tui.commands import PLACES
+from pinui.tui.common_keys import PLACES
 from pinui.tui.display import fit
 from pinui.tui.widgets.bar import Bar
 from pinui.workspace.text import clean_line

@@ -13,10 +13,11 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 
 from pinui.sdk.urls import origin_text
-from pinui.tui.commands import bindings
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.errors import sentence
+from pinui.tui.keys import bindings
 from pinui.tui.places.connection.facts import ORIGINS, Facts, standing, token_goes
+from pinui.tui.places.connection.keys import CONNECTION
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
@@ -30,7 +31,7 @@ __all__ = ["ConnectionScreen"]
 class ConnectionScreen(PlaceScreen):
     """Profiles at the left, facts at the right."""
 
-    BINDINGS = bindings("connection")
+    BINDINGS = bindings(CONNECTION)
     PLACE = "connection"
     PANES = ("#profiles", "#facts")
 

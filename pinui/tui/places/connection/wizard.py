@@ -14,13 +14,15 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from pinui.tui.browser import open_page
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import LIST
 from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.places.connection.advice import answer_words, token_verdict
 from pinui.tui.places.connection.facts import token_goes
+from pinui.tui.places.connection.keys import SERVICE_DIGITS, WIZARD
 from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
@@ -393,7 +395,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 class WizardField(Field):
     """A line of a step."""
 
-    BINDINGS = bindings("wizard")
+    BINDINGS = bindings(WIZARD)
 
 
 class TokenField(WizardField):
@@ -407,13 +409,13 @@ class TokenField(WizardField):
 class ServiceList(MenuList, inherit_bindings=False):
     """Which service."""
 
-    BINDINGS = bindings("list", "wizard", "services")
+    BINDINGS = bindings(LIST, WIZARD, SERVICE_DIGITS)
 
 
 class WaitPane(Static, can_focus=True):
     """The test and the end have nothing to type; the keys still need somewhere to go."""
 
-    BINDINGS = bindings("wizard")
+    BINDINGS = bindings(WIZARD)
 
 
 def boxed(title: str, field: Field) -> Vertical:

@@ -9,9 +9,10 @@ from textual import events
 from textual.message import Message
 
 from pinui.figures import size
-from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right, short_path
+from pinui.tui.keys import bindings
 from pinui.tui.local_files import FileRow
+from pinui.tui.places.files.keys import BROWSER
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
@@ -21,7 +22,7 @@ __all__ = ["FileBrowser"]
 class FileBrowser(ItemList):
     """The first row is the folder above; space marks, enter goes in."""
 
-    BINDINGS = bindings("browser")
+    BINDINGS = bindings(BROWSER)
 
     @dataclass
     class Wanted(Message):

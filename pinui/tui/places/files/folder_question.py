@@ -13,9 +13,10 @@ from textual.widgets import Button, Static
 from pinui import LeftOut
 from pinui.figures import plural, size
 from pinui.sdk.writing.sources import FolderContents, contents_of
-from pinui.tui.commands import bindings
 from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.errors import sentence
+from pinui.tui.keys import bindings
+from pinui.tui.places.files.keys import FOLDER_QUESTION
 from pinui.workspace.text import clean, natural_key
 
 __all__ = ["FolderQuestion"]
@@ -26,7 +27,7 @@ PROGRESS_SECONDS = 0.1
 class FolderQuestion(Confirm):
     """Counts in the background, and takes a yes once everything is counted."""
 
-    BINDINGS = bindings("folder_question")
+    BINDINGS = bindings(FOLDER_QUESTION)
 
     def __init__(self, paths: Sequence[Path], consequence: str) -> None:
         self._paths = paths

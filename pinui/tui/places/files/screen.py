@@ -12,13 +12,14 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.figures import plural, size
-from pinui.tui.commands import bindings
 from pinui.tui.dialogs.dialog import say
 from pinui.tui.dialogs.prompt import CheckedPrompt
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder
 from pinui.tui.places.files.file_browser import FileBrowser
+from pinui.tui.places.files.keys import DOWNLOAD, SAVE_AS
 from pinui.tui.places.files.transfer_list import TransferList, tally
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
@@ -34,13 +35,13 @@ LOOK_SECONDS = 1.0
 class DownloadField(Field):
     """What to fetch."""
 
-    BINDINGS = bindings("download")
+    BINDINGS = bindings(DOWNLOAD)
 
 
 class SaveAsField(Field):
     """Where to put it."""
 
-    BINDINGS = bindings("save_as")
+    BINDINGS = bindings(SAVE_AS)
 
 
 class FilesScreen(PlaceScreen):

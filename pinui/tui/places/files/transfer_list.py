@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from pinui.figures import duration, short_cid, size
-from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right, short_path, wrapped
 from pinui.tui.entries import VERDICTS
+from pinui.tui.keys import bindings
+from pinui.tui.places.files.keys import TRANSFERS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import Transfer
@@ -18,7 +19,7 @@ __all__ = ["TransferList", "tally"]
 class TransferList(ItemList):
     """Newest last; c cancels, r retries."""
 
-    BINDINGS = bindings("transfers")
+    BINDINGS = bindings(TRANSFERS)
 
     def __init__(self) -> None:
         super().__init__(id="transfers", classes="pane")

@@ -11,8 +11,9 @@ from typing import Any, cast
 
 from rich.cells import cell_len
 
-from pinui.tui.commands import bindings
 from pinui.tui.display import fit
+from pinui.tui.keys import bindings
+from pinui.tui.places.json.keys import DOCUMENT
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
@@ -55,7 +56,7 @@ class Row:
 class JsonTree(ItemList):
     """Enter or space folds; y copies what is under the cursor."""
 
-    BINDINGS = bindings("document")
+    BINDINGS = bindings(DOCUMENT)
 
     def __init__(self) -> None:
         super().__init__(id="document", classes="pane")

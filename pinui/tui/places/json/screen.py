@@ -20,16 +20,18 @@ from textual.widgets import Input, TextArea
 
 from pinui.disk import replacing, write_private
 from pinui.figures import count, short_cid
-from pinui.tui.commands import bindings
+from pinui.tui.common_keys import FIELD
 from pinui.tui.dialogs.confirm import overwrite_question, replace_text_question
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
 from pinui.tui.json_text import beginning, in_short_lines, pretty, safe_for_editor
+from pinui.tui.keys import bindings
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file
 from pinui.tui.other_programs import run_outside
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
+from pinui.tui.places.json.keys import DOCUMENT, RETRIEVE, STORE
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.preview import show_json
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
@@ -47,7 +49,7 @@ BEGINNINGS = {"{", "[", '"'}
 class StorePane(FieldPane, inherit_bindings=False):
     """The pane around the editor. It looks like one: what begins a document, typed or pasted, goes into it."""
 
-    BINDINGS = bindings("store", "field")
+    BINDINGS = bindings(STORE, FIELD)
 
     def on_key(self, event: events.Key) -> None:
         """No command is a bracket or a quote."""
@@ -60,13 +62,13 @@ class StorePane(FieldPane, inherit_bindings=False):
 class AddressField(Field):
     """A CID or URL to retrieve."""
 
-    BINDINGS = bindings("retrieve")
+    BINDINGS = bindings(RETRIEVE)
 
 
 class DocumentText(LineView):
     """The retrieved document as text."""
 
-    BINDINGS = bindings("document")
+    BINDINGS = bindings(DOCUMENT)
 
 
 class JsonScreen(PlaceScreen):

@@ -14,11 +14,12 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.figures import age, count, short_cid
-from pinui.tui.commands import bindings
 from pinui.tui.dialogs.prompt import CheckedPrompt, Prompt
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.places.content import ContentScreen
+from pinui.tui.places.messages.keys import MESSAGES, RECIPIENTS
 from pinui.tui.places.messages.thread import Thread
 from pinui.tui.places.messages.write_line import WriteLine
 from pinui.tui.places.place import PlaceScreen
@@ -42,7 +43,7 @@ LONG = 400
 class RecipientList(TwoLineList):
     """Who was written to, and for whom something is begun."""
 
-    BINDINGS = bindings("recipients")
+    BINDINGS = bindings(RECIPIENTS)
     drafts: Mapping[str | None, str] = MappingProxyType({})
 
     def below(self, item: TwoLines) -> tuple[str, str]:
@@ -54,7 +55,7 @@ class RecipientList(TwoLineList):
 class MessagesScreen(PlaceScreen):
     """Recipients, a thread, a line."""
 
-    BINDINGS = bindings("messages")
+    BINDINGS = bindings(MESSAGES)
     PLACE = "messages"
     PANES = ("#recipients", "#thread", "#line")
     SECOND = ("#thread", "#line")

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from rich.cells import cell_len
 
 from pinui.figures import count, moment, short_cid
-from pinui.tui.commands import bindings
 from pinui.tui.display import wrapped
 from pinui.tui.entries import VERDICTS
+from pinui.tui.keys import bindings
+from pinui.tui.places.messages.keys import THREAD
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.workspace import Entry
@@ -28,7 +29,7 @@ LEAST = 400
 class Thread(ItemList):
     """Items as high as their text needs, with a blank line between them."""
 
-    BINDINGS = bindings("thread")
+    BINDINGS = bindings(THREAD)
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__(id="thread", classes="pane")

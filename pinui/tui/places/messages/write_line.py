@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from textual.widget import Widget
 
-from pinui.tui.commands import bindings
+from pinui.tui.keys import bindings
+from pinui.tui.places.messages.keys import LINE
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 
 __all__ = ["WriteLine"]
@@ -15,7 +16,7 @@ __all__ = ["WriteLine"]
 class WriteField(Field):
     """Where the words go."""
 
-    BINDINGS = bindings("line")
+    BINDINGS = bindings(LINE)
     KEEPS_LINES = True
 
 

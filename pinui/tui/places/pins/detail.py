@@ -15,10 +15,11 @@ from textual.reactive import reactive
 
 from pinui import FolderItem, Peek
 from pinui.figures import ago, when
-from pinui.tui.commands import bindings
 from pinui.tui.display import first_lines, fit, short_path, wrapped
 from pinui.tui.entries import VERDICTS, size_in_words, title_of
 from pinui.tui.errors import sentence
+from pinui.tui.keys import bindings
+from pinui.tui.places.pins.keys import DETAIL
 from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_json, show_words
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Entry
@@ -37,7 +38,7 @@ Looks: TypeAlias = Callable[[int, int], Shown]
 class Detail(LineView):
     """Facts above, a preview below; in a folder the arrows choose an entry."""
 
-    BINDINGS = bindings("detail")
+    BINDINGS = bindings(DETAIL)
 
     entry: reactive[Entry | None] = reactive(None, init=False)
     refused: reactive[str] = reactive("", init=False)

@@ -11,9 +11,10 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from pinui.figures import age, short_cid, size
-from pinui.tui.commands import bindings
 from pinui.tui.display import fit, right
 from pinui.tui.entries import KIND_TONES, VERDICTS, kind_label, title_of
+from pinui.tui.keys import bindings
+from pinui.tui.places.pins.keys import PINS
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -36,7 +37,7 @@ class PinList(ItemList):
 
     app = getters.app(Workbench)
 
-    BINDINGS = bindings("pins")
+    BINDINGS = bindings(PINS)
 
     foot: reactive[str] = reactive("", init=False, repaint=False, always_update=True)
     """What the lower border says of the list."""

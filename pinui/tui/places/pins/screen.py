@@ -13,10 +13,11 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from pinui.figures import count, plural, size
-from pinui.tui.commands import bindings
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
+from pinui.tui.keys import bindings
 from pinui.tui.places.pins.detail import Detail
+from pinui.tui.places.pins.keys import FILTER
 from pinui.tui.places.pins.pin_actions import annotate, forget, read_in_pager, rename, store_again
 from pinui.tui.places.pins.pin_list import PinList
 from pinui.tui.places.place import PlaceScreen
@@ -37,7 +38,7 @@ OF_A_PIN = {"mark", "mark_all", "open", "copy", "revoke", "browse", "rename", "a
 class FilterLine(Field):
     """Words to look for."""
 
-    BINDINGS = bindings("filter")
+    BINDINGS = bindings(FILTER)
 
 
 class PinsScreen(PlaceScreen):

@@ -1,0 +1,96 @@
+"""Keys and help of Files."""
+
+from __future__ import annotations
+
+from pinui.tui.keys import Command, Group, here, spare
+
+__all__ = ["ABOUT", "BROWSER", "DOWNLOAD", "FOLDER_QUESTION", "KEYS", "SAVE_AS", "TRANSFERS"]
+
+BROWSER = Group(
+    "Files: Upload",
+    (
+        Command(
+            "browser.upload",
+            "u",
+            "screen.upload",
+            "upload",
+            "Upload what is marked, or this one; a folder becomes one CID",
+        ),
+        here("browser.mark", "space", "mark", "mark", "Mark a file or folder for upload"),
+        Command("browser.path", "p", "screen.type_path", "type a path", "Type or paste a path to go to"),
+        Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
+        here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
+        here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
+        here("browser.unmark", "escape", "unmark_all", "unmark all", "Take every mark away, in other folders too"),
+        spare(
+            "browser.hidden",
+            "full_stop",
+            "toggle_hidden",
+            "hidden files",
+            "Show or hide names that begin with a dot",
+        ),
+        spare("browser.refresh", "r", "read_again", "refresh", "Read the folder again"),
+    ),
+    "files",
+    "#browser",
+)
+
+DOWNLOAD = Group(
+    "Files: Download",
+    (here("download.next", "enter", "submit", "next", "Go on to the place"),),
+    "files",
+    "#download",
+)
+
+SAVE_AS = Group(
+    "Files: Save as",
+    (here("save_as.download", "enter", "submit", "download", "Download it to this place"),),
+    "files",
+    "#download",
+)
+
+TRANSFERS = Group(
+    "Files: Transfers",
+    (
+        Command("transfers.cancel", "c", "screen.cancel_transfer", "cancel", "Stop this transfer"),
+        Command("transfers.retry", "r", "screen.retry_transfer", "retry", "Start this transfer again"),
+        Command("transfers.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL or name"),
+        Command(
+            "transfers.clear",
+            "e",
+            "screen.clear_ended",
+            "clear ended",
+            "Remove what is done, failed or cancelled from the list",
+        ),
+    ),
+    "files",
+    "#transfers",
+)
+
+FOLDER_QUESTION = Group(
+    "Questions: a folder goes up",
+    (
+        here(
+            "folder_question.hidden",
+            "full_stop",
+            "screen.toggle_hidden",
+            "hidden names",
+            "Take hidden names in the folder in, or leave them out",
+        ),
+    ),
+)
+
+KEYS = (
+    BROWSER,
+    DOWNLOAD,
+    SAVE_AS,
+    TRANSFERS,
+    FOLDER_QUESTION,
+)
+
+ABOUT = {
+    "browser": ("Upload", "Your own files. Mark some with space and upload them with u. A folder becomes one CID."),
+    "download": ("Download", "Enter a CID and where to save it. It is verified before it is saved."),
+    "transfers": ("Transfers", "What goes up and down. It goes on while you are elsewhere; only c cancels."),
+}
+"""Titles and texts of the help, by the id of the widget that has the focus."""

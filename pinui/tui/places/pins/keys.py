@@ -1,0 +1,96 @@
+"""Keys and help of Pins."""
+
+from __future__ import annotations
+
+from pinui.tui.keys import Command, Group, here, spare
+
+__all__ = ["ABOUT", "DETAIL", "FILTER", "KEYS", "PINS"]
+
+PINS = Group(
+    "Pins",
+    (
+        here(
+            "pins.again",
+            "u",
+            "screen.store_again",
+            "store again",
+            "Store a revoked pin again, from the history, its file or a gateway",
+        ),
+        Command(
+            "pins.filter", "slash", "screen.filter", "filter", "Show only what contains these words; esc clears it"
+        ),
+        Command("pins.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
+        Command("pins.open", "enter", "screen.open", "open", "Read the pin in the detail pane"),
+        Command("pins.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL, name or content"),
+        Command(
+            "pins.revoke",
+            "x",
+            "screen.revoke",
+            "revoke",
+            "Ask the provider to stop keeping the marked pins, or this one; asks first",
+        ),
+        Command("pins.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
+        Command("pins.sort", "s", "screen.sort", "sort", "Order by age, name or size"),
+        Command("pins.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
+        Command("pins.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
+        spare("pins.mark_all", "a", "screen.mark_all", "mark all", "Mark every pin in the list, or none"),
+        spare("pins.hide", "z", "screen.hide", "hide revoked", "Hide the revoked ones, or show them again"),
+        spare(
+            "pins.forget",
+            "delete",
+            "screen.forget",
+            "forget",
+            "Remove rows from this machine's history; the pins stay",
+        ),
+        spare("pins.refresh", "r", "screen.refresh_list", "refresh", "Read the history and this preview again"),
+        here("pins.clear", "escape", "screen.clear_filter", "clear the filter", "Show everything again"),
+    ),
+    "pins",
+    "#pins",
+)
+
+DETAIL = Group(
+    "Detail",
+    (
+        here("detail.back", "escape", "screen.back", "back to the list", "Return to the list"),
+        here("detail.into", "enter", "screen.walk_into", "open entry", "Go into this entry of a folder"),
+        here("detail.up", "backspace,u", "screen.walk_up", "up a folder", "Return to the folder above"),
+        here("detail.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL, name or content"),
+        here("detail.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
+        here("detail.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        Command("detail.pager", "p", "screen.pager", "pager", "Read all of it in $PAGER"),
+    ),
+    "pins",
+    "#detail",
+)
+
+FILTER = Group(
+    "The filter line",
+    (
+        here("filter.keep", "enter,down", "screen.keep_filter", "to the list", "Keep the filter and go to the list"),
+        here("filter.clear", "escape", "screen.clear_filter", "clear", "Clear the filter and return to the list"),
+    ),
+)
+
+KEYS = (
+    PINS,
+    DETAIL,
+    FILTER,
+)
+
+ABOUT = {
+    "pins": (
+        "Pins",
+        "Everything you stored with this profile. ✓ means that the bytes were checked against the CID, "
+        "? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was revoked. Revoked "
+        "pins stay here until you forget them. • is a mark: x and delete act on all marked rows.",
+    ),
+    "filter": ("Filter", "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."),
+    "detail": (
+        "Detail",
+        "All about the pin under the cursor, and how it begins. JSON, text and pictures are shown; other bytes in hex. "
+        "In a folder ↑ ↓ choose an entry and enter goes into it.",
+    ),
+}
+"""Titles and texts of the help, by the id of the widget that has the focus."""
