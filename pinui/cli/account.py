@@ -64,7 +64,7 @@ def _print(console: Console, pin: Pin) -> None:
         return
     size = "" if pin.size is None else str(pin.size)
     date = "" if pin.created is None else iso_time(pin.created)
-    console.out("\t".join((clean_line(pin.cid), size, date, clean_line(pin.name or ""))))
+    console.row(pin.cid, size, date, pin.name or "")
 
 
 def sync(options: Namespace, console: Console) -> int:
@@ -117,7 +117,7 @@ def pin(options: Namespace, console: Console) -> int:
             if console.as_json:
                 console.out_json({"cid": made.cid, "name": made.name, "status": made.status})
             else:
-                console.out(f"{made.cid}\t{made.status}")
+                console.row(made.cid, made.status)
             failed += made.status == "failed"
         return failed
 

@@ -39,7 +39,7 @@ def cid(options: Namespace, console: Console) -> int:
             console.out_json({"path": path, "size": size, "cids": cids})
         else:
             for profile, found in cids.items():
-                console.out(f"{found}\t{path}\t{profile}")
+                console.row(found, path, profile)
     return 1 if failed else 0
 
 

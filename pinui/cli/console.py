@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from pinui.cli.errors import StdoutError
-from pinui.workspace.text import clean, encodable
+from pinui.workspace.text import clean, clean_line, encodable
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -43,6 +43,11 @@ class Console:
         if self.data_on_terminal:
             text = clean(text)
         self._print(text, sys.stdout)
+
+    def row(self, *fields: str) -> None:
+        """One line of fields with tabs between them: a name with a line break in it must not look like another row.
+        With --json, names are as they are."""
+        self._print("\t".join(clean_line(field) for field in fields), sys.stdout)
 
     def styled(self, text: str) -> None:
         """A line for the terminal with escape codes of our own; its parts were cleaned one by one."""

@@ -18,7 +18,7 @@ from pinui.cli.stdin import read_cid, stdin_pieces
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.scratch import create_private, scratch_folder
 from pinui.workspace.sentences import sentence_for
-from pinui.workspace.text import clean, clean_line
+from pinui.workspace.text import clean
 from pinui.workspace.transfers import Transfer
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _report(console: Console, path: str, transfer: Transfer) -> bool:
     if console.as_json:
         console.out_json({**transfer.entry.to_json(), "path": path})
     else:
-        console.out(f"{clean_line(transfer.entry.cid)}\t{path}")
+        console.row(transfer.entry.cid, path)
     if transfer.left_out is not None:
         say_left_out(console, path, transfer.left_out)
     return True

@@ -164,7 +164,7 @@ def _download(verbs: _Verbs) -> None:
 def _send(verbs: _Verbs) -> None:
     verb = verbs.add("send", "store a message and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
-    verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; everybody with the CID can read it")
+    verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; nothing encrypts it")
 
 
 def _receive(verbs: _Verbs) -> None:

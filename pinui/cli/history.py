@@ -78,7 +78,7 @@ def _list(file: HistoryFile, options: Namespace, console: Console) -> int:
         elif console.data_on_terminal:
             console.styled(_terminal_line(entry, shutil.get_terminal_size().columns, colours=console.colours))
         else:
-            console.out(_plain_line(entry))
+            console.row(*_fields(entry))
     if not shown and limit != 0:
         console.hint("Nothing matches." if query != Query() else "The history is empty.")
     elif limit == shown and options.limit is None and (rest := file.count(query) - shown) > 0:
@@ -99,13 +99,11 @@ def _rows(file: HistoryFile, query: Query, limit: int | None) -> Iterator[Entry]
         left = None if left is None else left - len(page)
 
 
-def _plain_line(entry: Entry) -> str:
-    """A row for a pipe: always one line, with the complete CID first."""
+def _fields(entry: Entry) -> tuple[str, ...]:
+    """A row for a pipe, with the complete CID first."""
     state = "revoked" if entry.revoked_at is not None else "received" if entry.direction == "received" else "pinned"
     title = " ".join(entry.title.split())
-    return "\t".join(
-        (clean_line(entry.cid), iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title)
-    )
+    return entry.cid, iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title
 
 
 def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:

@@ -58,7 +58,7 @@ def _list(console: Console, profiles: Profiles) -> int:
             console.out(f"{'*' if is_current else ' '} {shown.name:<16} {where}")
         else:
             mark = "current" if is_current else ""
-            console.out("\t".join((shown.name, shown.preset, shown.api_url or "", shown.gateway_url or "", mark)))
+            console.row(shown.name, shown.preset, shown.api_url or "", shown.gateway_url or "", mark)
     return 0
 
 

@@ -50,5 +50,5 @@ async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -
         if console.as_json:
             console.out_json({"cid": one, "verification": verdict})
         else:
-            console.out(f"{verdict}\t{clean_line(one)}")
+            console.row(verdict or "not checked", one)
     return failed, len(wanted)

@@ -161,3 +161,15 @@ def test_a_size_with_a_b_behind_it_is_bytes(call: Run, terminal: Open) -> None:
     assert shown.end() == 0
     assert stored["size"] == 5  # characters, as the contract counts them
     assert " 8 B " in shown.text
+
+
+@pytest.mark.parametrize("verb", ["upload", "cid", "history"])
+def test_a_name_with_a_line_break_is_one_row_for_a_pipe_too(call: Run, here: Path, verb: str) -> None:
+    other = call("store", "1").line
+    name = f"evil\n{other}\t{EVIL}"
+    (here / name).write_text("hello")
+    rows = call("upload", name).out.splitlines()
+    if verb != "upload":
+        rows = call(verb, *([name] if verb == "cid" else ["--kind", "file"])).out.splitlines()
+    assert all(row.count(other) == 1 and "\x1b" not in row for row in rows)
+    assert not any(row.startswith(other) for row in rows)
