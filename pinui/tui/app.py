@@ -12,11 +12,43 @@ from textual import on
 from textual.screen import Screen
 
 from pinui.tui.all_keys import ABOUT, KEYS
-from pinui.tui.modes import MODES
 from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
 
 __all__ = ["Pinui", "make_app", "run"]
+
+
+# The first frame pays for one place only: each is imported when it is first shown.
+
+
+def _pins() -> Screen[Any]:
+    from pinui.tui.places.pins.screen import PinsScreen
+
+    return PinsScreen()
+
+
+def _json() -> Screen[Any]:
+    from pinui.tui.places.json.screen import JsonScreen
+
+    return JsonScreen()
+
+
+def _files() -> Screen[Any]:
+    from pinui.tui.places.files.screen import FilesScreen
+
+    return FilesScreen()
+
+
+def _messages() -> Screen[Any]:
+    from pinui.tui.places.messages.screen import MessagesScreen
+
+    return MessagesScreen()
+
+
+def _connection() -> Screen[Any]:
+    from pinui.tui.places.connection.screen import ConnectionScreen
+
+    return ConnectionScreen()
 
 
 def _palette() -> Any:
@@ -39,7 +71,13 @@ class Pinui(Workbench):
         "places/connection/connection.tcss",
         "places/connection/wizard.tcss",
     ]
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = MODES
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        "pins": _pins,
+        "json": _json,
+        "files": _files,
+        "messages": _messages,
+        "connection": _connection,
+    }
     DEFAULT_MODE = "pins"
     COMMANDS = {_palette}
     KEYS = KEYS

@@ -1,4 +1,4 @@
-"""What the app is doing for somebody who waits, in a few words for the bar."""
+"""Busy indicator: short descriptions of running operations, shown in the top bar."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from textual.app import App
 
-__all__ = ["READABLE", "UnderWay"]
+__all__ = ["READABLE", "Busy"]
 
 READABLE = 0.2
-"""Seconds from which on it is worth saying that something takes a while."""
+"""Seconds after which an operation is shown. Shorter ones would only flicker."""
 
 
 @dataclass(eq=False, slots=True)
@@ -21,8 +21,8 @@ class _Step:
 
 
 @dataclass(slots=True)
-class UnderWay:
-    """The steps under way; `show` brings the bar up to date."""
+class Busy:
+    """The running operations. `show` brings the bar up to date."""
 
     app: App[None]
     show: Callable[[], None]
@@ -30,12 +30,12 @@ class UnderWay:
 
     @property
     def words(self) -> str:
-        """What to say now, if anything."""
+        """The description of the latest operation that is shown, or nothing."""
         return next((step.words for step in reversed(self._steps) if step.shown), "")
 
     @contextmanager
     def __call__(self, words: str) -> Generator[Callable[[str], None]]:
-        """Say that this is under way, once it lasts long enough to be read; the words may change meanwhile."""
+        """Show these words while the block runs. The block may call the function that it gets, to change them."""
         step = _Step(words)
         self._steps.append(step)
 

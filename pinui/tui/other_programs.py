@@ -1,4 +1,4 @@
-"""Giving the terminal to another program ($EDITOR, $PAGER) for a while; transfers go on meanwhile."""
+"""Other programs: $EDITOR and $PAGER get the terminal for a while, the browser has a window of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from types import FrameType
 
@@ -14,17 +15,17 @@ from textual.app import App
 
 from pinui.workspace import WorkspaceError
 
-__all__ = ["run_outside"]
+__all__ = ["open_page", "run_program"]
 
 
 def _not_for_us(_number: int, _frame: FrameType | None) -> None:
-    """The program in the foreground gets it, too."""
+    """Ignore ctrl+c: the program in the foreground gets it, too."""
 
 
-async def run_outside(app: App[None], variables: tuple[str, ...], otherwise: str, path: Path) -> int:
-    """Open a file in the program that the first of these variables names; its exit code.
+async def run_program(app: App[None], variables: tuple[str, ...], otherwise: str, path: Path) -> int:
+    """Open a file in the program that the first of these variables names. Returns its exit code.
 
-    The program runs beside the event loop, which must neither paint nor die of a ctrl+c that is meant for it.
+    The event loop goes on, and transfers with it. It must neither draw nor end by a ctrl+c meant for the program.
     """
     chosen = next((name for name in variables if os.environ.get(name)), "")
     command = os.environ.get(chosen) or otherwise
@@ -36,7 +37,7 @@ async def run_outside(app: App[None], variables: tuple[str, ...], otherwise: str
             try:
                 done = await asyncio.to_thread(subprocess.run, [*shlex.split(command), str(path)], check=False)
                 code = done.returncode
-            except (OSError, ValueError) as error:  # said below: inside, an exception would leave the terminal astray
+            except (OSError, ValueError) as error:  # told below: raised here, it would leave the terminal unusable
                 failure = error
     finally:
         signal.signal(signal.SIGINT, before)
@@ -46,3 +47,11 @@ async def run_outside(app: App[None], variables: tuple[str, ...], otherwise: str
             f"{command} can't be started: {reason}.", hint=f"Set ${chosen or variables[-1]} to a program that is there."
         )
     return code
+
+
+async def open_page(address: str) -> bool:
+    """Open a page in the browser. Returns False without one; one inside the terminal would draw over the workbench."""
+    import webbrowser
+
+    has_windows = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(has_windows) and await asyncio.to_thread(webbrowser.open, address)

@@ -1,4 +1,4 @@
-"""What to tell of transfers that end while somebody is at another place."""
+"""News of transfers: a sentence when they end while another place is shown."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pinui.workspace.errors import WrongCID
 if TYPE_CHECKING:
     from pinui.workspace import Transfer
 
-__all__ = ["LONG", "Ended"]
+__all__ = ["LONG", "TransferNews"]
 
 LONG = 15.0
-"""Seconds after which somebody waits for a transfer itself, not only for the last of them."""
+"""Seconds from which on the end of a single transfer is news, even if others still run."""
 
 
-class Ended:
-    """Looks at the transfers now and then: each end is news once."""
+class TransferNews:
+    """Compares the transfers with those seen before. The end of each is news once."""
 
     def __init__(self) -> None:
         self._known: set[tuple[int, float]] = set()
         self._together: list[Transfer] = []
         self.wrong: WrongCID | None = None
-        """Among those that ended since the look before, one whose service answered a wrong CID."""
+        """A wrong CID that a service answered, among the transfers that ended since the last call of `news`."""
 
     def news(self, transfers: Sequence[Transfer]) -> str | None:
         """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell."""
-        ended = {(one.id, one.ended_at): one for one in transfers if one.has_ended and one.ended_at is not None}
-        new = [one for key, one in ended.items() if key not in self._known and one.state != "cancelled"]
-        self._known = set(ended)
+        finished = {(one.id, one.ended_at): one for one in transfers if one.has_ended and one.ended_at is not None}
+        new = [one for key, one in finished.items() if key not in self._known and one.state != "cancelled"]
+        self._known = set(finished)
         self.wrong = next((one.failure for one in new if isinstance(one.failure, WrongCID)), None)
         self._together += new
         active = sum(not one.has_ended for one in transfers)

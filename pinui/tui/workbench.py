@@ -15,13 +15,13 @@ from textual import events
 from textual.message import Message
 
 from pinui.figures import count, plural
-from pinui.tui.busy import UnderWay
+from pinui.tui.busy import Busy
 from pinui.tui.common_keys import APP
 from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
 from pinui.tui.keys import Group, bindings
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
-from pinui.tui.transfer_news import Ended
+from pinui.tui.transfer_news import TransferNews
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.unsaved import UnsavedText
 from pinui.workspace.text import clean_line
@@ -118,11 +118,11 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._visited: list[Place] = []
         self.fresh: int | None = None
         """The row that was stored last elsewhere: Pins has its cursor there on the next visit."""
-        self.under_way = UnderWay(self, self._show_standing)
+        self.busy = Busy(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
-        self._ended = Ended()
+        self._transfer_news = TransferNews()
         self._tell_no_more: Callable[[], None] = lambda: None
         self._written = 0
         self._shown_at = 0.0
@@ -278,7 +278,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def standing(self) -> tuple[str, str, str]:
         """For the top bar: the profile, how its last call went, one fact."""
         profile, status = self.workspace.profile, self.workspace.status
-        if words := self.under_way.words:
+        if words := self.busy.words:
             return profile.name, "waiting", words
         if left := self.workspace.pause_left:
             return profile.name, "waiting", f"waiting for the service · {left} s"
@@ -316,12 +316,12 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         for screen in self._places():
             screen.show_status()
             screen.workspace_changed()
-        self._tell_ended()
+        self._tell_transfer_news()
 
-    def _tell_ended(self) -> None:
-        news = self._ended.news(self.workspace.transfers.all)
-        if self._ended.wrong is not None:
-            self.tell_error(self._ended.wrong)
+    def _tell_transfer_news(self) -> None:
+        news = self._transfer_news.news(self.workspace.transfers.all)
+        if self._transfer_news.wrong is not None:
+            self.tell_error(self._transfer_news.wrong)
         elif news is not None and self.current_mode != "files":
             self.tell(news)
             self.bell()

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
-from pinui.tui.transfer_news import LONG, Ended
+from pinui.tui.transfer_news import LONG, TransferNews
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
 from tests.tui.pilots import confirm, settled, shows, told, until, workbench
@@ -154,34 +154,36 @@ def transfer(number: int, state: Any, seconds: float = 1.0) -> Transfer:
 
 
 def test_each_end_is_told_once_and_old_failures_are_not_told_again() -> None:
-    ended = Ended()
+    transfers = TransferNews()
     first = transfer(1, "failed")
-    assert ended.news([transfer(1, "running")]) is None
-    assert ended.news([first]) == "Transfers have ended, 1 failed. 3 shows them."
-    assert ended.news([first]) is None
-    assert ended.news([first, transfer(2, "running")]) is None
-    assert ended.news([first, transfer(2, "done")]) == "Transfers have ended. 3 shows them."
+    assert transfers.news([transfer(1, "running")]) is None
+    assert transfers.news([first]) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news([first]) is None
+    assert transfers.news([first, transfer(2, "running")]) is None
+    assert transfers.news([first, transfer(2, "done")]) == "Transfers have ended. 3 shows them."
     retried = transfer(1, "failed", 9.0)
-    assert ended.news([retried, transfer(2, "done")]) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news([retried, transfer(2, "done")]) == "Transfers have ended, 1 failed. 3 shows them."
 
 
 def test_a_failure_among_many_is_told_when_the_last_has_ended() -> None:
-    ended = Ended()
-    assert ended.news([transfer(1, "failed"), transfer(2, "running")]) is None
+    transfers = TransferNews()
+    assert transfers.news([transfer(1, "failed"), transfer(2, "running")]) is None
     both = [transfer(1, "failed"), transfer(2, "done")]
-    assert ended.news(both) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news(both) == "Transfers have ended, 1 failed. 3 shows them."
 
 
 def test_one_that_took_long_is_told_while_others_go_on() -> None:
-    ended = Ended()
+    transfers = TransferNews()
     going = transfer(9, "running")
-    assert ended.news([transfer(1, "done"), going]) is None, "many short ones would ring without end"
-    told = ended.news([transfer(1, "done"), transfer(2, "done", LONG), going])
+    assert transfers.news([transfer(1, "done"), going]) is None, "many short ones would ring without end"
+    told = transfers.news([transfer(1, "done"), transfer(2, "done", LONG), going])
     assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows them."
     down = replace(transfer(3, "done", LONG), direction="download")
-    assert ended.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows them."
-    assert ended.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows them."
+    assert transfers.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows them."
+    assert (
+        transfers.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows them."
+    )
 
 
 def test_what_was_cancelled_is_no_news() -> None:
-    assert Ended().news([transfer(1, "cancelled", LONG)]) is None
+    assert TransferNews().news([transfer(1, "cancelled", LONG)]) is None

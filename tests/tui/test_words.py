@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pinui import Peek
 from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError
 from pinui.sdk.secret import Secret
-from pinui.tui.browser import open_page
 from pinui.tui.errors import sentence
+from pinui.tui.other_programs import open_page
 from pinui.tui.places.connection.advice import advice, own_words, token_verdict
 from pinui.tui.places.connection.facts import token_words
 from pinui.tui.places.json.json_tree import first_folds

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from pinui.tui.common_keys import BUTTON, DIALOG
-from pinui.tui.keeps_focus import KeepsFocus
+from pinui.tui.focus import KeepsFocus
 from pinui.tui.keys import bindings
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean, clean_line

@@ -106,7 +106,7 @@ async def open_address(screen: PlaceScreen, address: str) -> None:
 
 
 async def _pin(screen: PlaceScreen, address: str) -> None:
-    with screen.app.under_way("pinning …"):
+    with screen.app.busy("pinning …"):
         pin = await screen.workspace.pin(address)
     short = short_cid(pin.cid)
     screen.app.tell(

@@ -15,8 +15,7 @@ from textual.worker import Worker
 
 from pinui.figures import plural
 from pinui.tui.common_keys import BETWEEN_PANES
-from pinui.tui.focus import focus_now
-from pinui.tui.keeps_focus import KeepsFocus
+from pinui.tui.focus import KeepsFocus, focus_now
 from pinui.tui.keys import bindings
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.too_small import TooSmall

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from pinui.figures import plural, short_cid
-from pinui.tui.browser import open_page
 from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
+from pinui.tui.other_programs import open_page
 from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 
@@ -106,7 +106,7 @@ async def _revoke_each(service: Service, screen: PlaceScreen, once: dict[str, En
     already, left = 0, len(once)
     screen.revoking += left
     try:
-        with screen.app.under_way("revoking …") as say:
+        with screen.app.busy("revoking …") as say:
             for number, (cid, entry) in enumerate(once.items(), 1):
                 say(f"revoking {number} of {len(once)} …" if len(once) > 1 else "revoking …")
                 try:

@@ -13,13 +13,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from pinui.tui.browser import open_page
 from pinui.tui.common_keys import LIST
 from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
+from pinui.tui.other_programs import open_page
 from pinui.tui.places.connection.advice import answer_words, token_verdict
 from pinui.tui.places.connection.facts import token_goes
 from pinui.tui.places.connection.keys import SERVICE_DIGITS, WIZARD
@@ -84,7 +84,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self._put_by: dict[tuple[str, str], str] = {}  # for the services that are not chosen now
         self._stored: Profile | None = None  # what is being set up again
         self.saved_as = ""
-        self._asking: Worker[None] | None = None
+        self._testing: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
 
     def compose(self) -> ComposeResult:
@@ -156,8 +156,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     def action_back(self) -> None:
         """A step back; from the first, out."""
-        if self._asking is not None:
-            self._asking.cancel()
+        if self._testing is not None:
+            self._testing.cancel()
         if self.page in ("service", "done"):
             self.dismiss(self.saved_as or None)
         elif self.page == "token":
@@ -342,7 +342,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one("#testing", Static).update(Content("Asking the service …"))
         self.query_one("#wizard").border_subtitle = PAGES["test"].keys
         self.refresh_bindings()
-        self._asking = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
+        self._testing = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
     async def _test(self) -> None:
         from pinui.workspace import TestResult

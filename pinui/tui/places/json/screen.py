@@ -28,7 +28,7 @@ from pinui.tui.focus import focus_now
 from pinui.tui.json_text import beginning, in_short_lines, pretty, safe_for_editor
 from pinui.tui.keys import bindings
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file
-from pinui.tui.other_programs import run_outside
+from pinui.tui.other_programs import run_program
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.places.json.keys import DOCUMENT, RETRIEVE, STORE
@@ -178,7 +178,7 @@ class JsonScreen(PlaceScreen):
             return
         self._storing.add(text)
         try:
-            with self.app.under_way("storing …"):
+            with self.app.busy("storing …"):
                 entry = await self.workspace.store(self.valid)
         finally:
             self._storing.discard(text)
@@ -227,7 +227,7 @@ class JsonScreen(PlaceScreen):
         await asyncio.to_thread(write_private, path, self.editor.text)
         code = 1
         try:
-            code = await run_outside(self.app, ("VISUAL", "EDITOR"), "vi", path)
+            code = await run_program(self.app, ("VISUAL", "EDITOR"), "vi", path)
             if code:
                 self.app.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
             else:

@@ -259,7 +259,7 @@ class MessagesScreen(PlaceScreen):
 
     async def _send(self, name: str, text: str) -> None:
         try:
-            with self.app.under_way("storing …"):
+            with self.app.busy("storing …"):
                 entry = await self.workspace.send(name, text)
         except BaseException:
             self.line.give_back(name, text)  # what was written is not lost with the connection
@@ -279,7 +279,7 @@ class MessagesScreen(PlaceScreen):
         """From another place: the CID is known."""
 
         async def received() -> None:
-            with self.app.under_way("fetching …"):
+            with self.app.busy("fetching …"):
                 received = await self._receive_from(address)
             await self._show_received(received)
 

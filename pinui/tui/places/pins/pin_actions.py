@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pinui.figures import plural
 from pinui.tui.display import fit
 from pinui.tui.entries import title_of
-from pinui.tui.other_programs import run_outside
+from pinui.tui.other_programs import run_program
 from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry
 from pinui.workspace.scratch import scratch_folder
@@ -59,7 +59,7 @@ async def forget(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
 
 async def store_again(screen: PlaceScreen, entry: Entry) -> None:
     """Undo a revoke."""
-    with screen.app.under_way("storing it again …"):
+    with screen.app.busy("storing it again …"):
         again = await screen.workspace.store_again(entry)
     screen.app.tell(f"Stored again: {title_of(again)}")
     screen.reload()
@@ -68,10 +68,10 @@ async def store_again(screen: PlaceScreen, entry: Entry) -> None:
 async def read_in_pager(screen: PlaceScreen, address: str) -> None:
     """Show all of a file in $PAGER."""
     with scratch_folder() as folder:
-        with screen.app.under_way("fetching …"):
+        with screen.app.busy("fetching …"):
             path = await screen.workspace.download(address, folder / "content")
         if path.is_dir():
             screen.app.tell("This is a folder: enter walks into it.", warning=True)
             return
         # Left to itself, less shows control characters as ^[ and never obeys them.
-        await run_outside(screen.app, ("PAGER",), "less", path)
+        await run_program(screen.app, ("PAGER",), "less", path)
