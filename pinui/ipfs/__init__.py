@@ -9,5 +9,6 @@ car        archives of blocks: written as version 1, read as a stream
 verifier   a CAR stream → proven files and folders in constant memory: `CarVerifier`
 multihash  hash blocks and check them: `verify_block`
 jsontext   the text a JSON document is stored as
+ipld       values of dag-cbor and dag-json, and their links
 dagpb, unixfs, shards, protobuf, varint, murmur3: the formats below; limits; errors
 """

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pinui.ipfs.cid import DAG_PB, IDENTITY, Cid
 from pinui.ipfs.dagpb import Link, decode_node
 from pinui.ipfs.errors import MalformedContent, UnsupportedContent
+from pinui.ipfs.ipld import MISSING, decode_value, has_values, links_in, member
 from pinui.ipfs.limits import MAX_FILE_DEPTH, MAX_FOLDER_DEPTH, MAX_PENDING
 from pinui.ipfs.multihash import Bytes, verify_block
 from pinui.ipfs.shards import find_entry, split_shard
@@ -105,7 +106,19 @@ def resolve(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Cid | None:
 def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterator[Cid | None]:
     """Each block on the way to `path`, shards too, and at the end the CID that lies there, or None."""
     here = cid
+    inner: Any = MISSING
     for name in path:
+        if inner is MISSING and has_values(here):
+            yield here
+            inner = decode_value(here, _bytes_of(here, lookup))
+        if inner is not MISSING:
+            inner = member(inner, name)
+            if inner is MISSING:
+                yield None
+                return
+            if isinstance(inner, Cid):
+                here, inner = inner, MISSING
+            continue
         level = 0
         while True:
             yield here
@@ -118,6 +131,8 @@ def resolve_blocks(cid: Cid, path: Sequence[str], lookup: BlockLookup) -> Iterat
             if is_entry:
                 break
             level += 1
+    if inner is not MISSING:
+        raise UnsupportedContent(f"the path ends inside of {here}, at a value that is no link")
     yield here
 
 
@@ -160,6 +175,8 @@ def walk_range(cid: Cid, lookup: BlockLookup, start: int, stop: int) -> Iterator
 
 
 def _children(cid: Cid, data: Bytes, scope: Scope) -> list[Cid]:
+    if scope == "all" and has_values(cid):
+        return list(links_in(decode_value(cid, data)))
     if scope == "block" or cid.codec != DAG_PB:
         return []
     if scope == "all":

@@ -2,7 +2,7 @@
 
 server       `Node`: its thread, socket and lifetime        api, wire       the pinning API and its bodies
 files_api    the hosted service's newer API, /v3/…          tus, grants     uploads in pieces, and by signed URLs
-by_cid       pins by CID, and their queue                   remote          content from other gateways
+by_cid       pins by CID, and their queue                   remote, cars    content of others, verified
 gateway      `/ipfs/…`: files, folder pages, blocks, CARs   uploads, body   request bodies as streams
 sending      content on its way, within bounded memory      workers         threads for work that blocks
 store        the data folder: CARs, crash safety            index           the pins and blocks in it (SQLite)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from pinui.ipfs.car import CarReader
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError, MissingBlock
+from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin
 from pinui.node.remote import RemoteError, read_car
 from pinui.node.store import NewPin, PinStore
-from pinui.node.trees import check_tree, copy_tree, describe_tree, take_blocks
+from pinui.node.trees import copy_tree, describe_tree
 from pinui.node.wire import Job, JobStatus, Options
 from pinui.node.workers import Workers
 
@@ -92,16 +92,14 @@ class PinsByCid:
         job.status = outcome
 
     async def _fetch_from(self, gateway: str, job: Job) -> None:
-        draft = await self._workers.run(self._store.draft, job.cid.version)
+        car = ForeignCar(self._store.draft, job.cid)
         try:
-            reader = CarReader()
             async for piece in read_car(gateway, job.cid):
-                await self._workers.run(take_blocks, reader, piece, draft)
-            await self._workers.run(reader.finish)
-            await self._workers.exhaust(check_tree(job.cid, draft.read))
-            await self._commit(job.cid, job.options, draft)
+                await self._workers.run(car.feed, piece)
+            await self._workers.exhaust(car.settle())
+            await self._commit(job.cid, job.options, car.draft)
         finally:
-            await self._workers.run(draft.discard)
+            await self._workers.run(car.discard)
 
     async def _commit(self, cid: Cid, options: Options, draft: DraftCar) -> Pin:
         """Make a draft with all blocks of a tree a pin."""
@@ -112,7 +110,7 @@ class PinsByCid:
 
     async def _pin_part(self, cid: Cid, options: Options) -> Pin:
         """Pin content that other pins contain."""
-        draft = await self._workers.run(self._store.draft, cid.version)
+        draft = await self._workers.run(self._store.draft, cid)
         try:
             with self._store.reading() as blocks:
                 await self._workers.exhaust(copy_tree(cid, blocks, draft))

@@ -10,9 +10,18 @@ from urllib.parse import quote
 
 from pinui.ipfs.exporter import Scope
 
-__all__ = ["Unsatisfiable", "Wanted", "byte_range", "disposition", "is_known", "wanted"]
+__all__ = ["Format", "NotAcceptable", "Unsatisfiable", "Wanted", "byte_range", "disposition", "is_known", "wanted"]
 
-KINDS = {"application/vnd.ipld.raw": "raw", "application/vnd.ipld.car": "car"}
+KINDS = {
+    "application/vnd.ipld.raw": "raw",
+    "application/vnd.ipld.car": "car",
+    "application/vnd.ipld.dag-json": "dag-json",
+    "application/vnd.ipld.dag-cbor": "dag-cbor",
+    "application/json": "json",
+    "application/cbor": "cbor",
+    "application/x-tar": "tar",
+}
+Format = Literal["plain", "raw", "car", "dag-json", "dag-cbor", "json", "cbor"]
 RANGE = re.compile(r"bytes=\s*(\d{0,18})\s*-\s*(\d{0,18})\s*(?:,.*)?")
 
 
@@ -20,11 +29,15 @@ class Unsatisfiable(Exception):
     """A range outside the file, or a parameter that has no meaning; the message is a sentence."""
 
 
+class NotAcceptable(Exception):
+    """A format that this content is not served in; the message is a sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The representation that is asked for."""
 
-    format: Literal["plain", "raw", "car"] = "plain"
+    format: Format = "plain"
     scope: Scope = "all"
     first: int = 0
     last: int | None = None
@@ -56,8 +69,10 @@ def wanted(query: Mapping[str, str], accept: str) -> Wanted:
             break
     if name is None:
         return Wanted()
+    if name in ("dag-json", "dag-cbor", "json", "cbor"):
+        return Wanted(name)
     if name not in ("raw", "car"):
-        raise Unsatisfiable(f"The format {name[:40]!r} is not served here; raw and car are.")
+        raise NotAcceptable(f"The format {name[:40]!r} is not served here; raw and car are.")
     if query.get("car-version", parameters.get("version", "1")) != "1":
         raise Unsatisfiable("Only version 1 of CAR is served here.")
     scope = query.get("dag-scope", "entity" if "entity-bytes" in query else "all")
@@ -79,7 +94,8 @@ def _entity_bytes(text: str | None) -> tuple[int, int | None]:
 def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
     """Start and stop of the range asked for, the first if there are several; None for the whole file."""
     found = RANGE.fullmatch(header or "")
-    if found is None or not (found[1] or found[2]):
+    # Some clients ask for a range always; as Kubo does, an empty file is given whole.
+    if found is None or not (found[1] or found[2]) or not size:
         return None
     if found[1]:
         start, stop = int(found[1]), min(size, int(found[2]) + 1) if found[2] else size

@@ -24,15 +24,17 @@ _PLACEHOLDERS = (Cid(0, DAG_PB, SHA2_256, bytes(32)), Cid(1, RAW, SHA2_256, byte
 class DraftCar:
     """Takes blocks as they are made and notes where each lies. Blocks that are there already are not repeated."""
 
-    def __init__(self, path: Path, cid_version: int) -> None:
+    def __init__(self, path: Path, root: Cid | int) -> None:
+        """`root` is the root, or the version of one that will be known in the end."""
         self.path = path
-        self.cid_version = cid_version
+        root = _PLACEHOLDERS[root] if isinstance(root, int) else root
+        self.cid_version = root.version
         self.places: dict[bytes, tuple[int, int]] = {}
-        """Digest → offset and length; every block that is made here has a sha2-256 digest."""
+        """Digest → offset and length. Digests of two hash functions are never the same."""
         self._fd: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         self._end = 0
         try:
-            self._write([encode_header([_PLACEHOLDERS[cid_version]])])
+            self._write([encode_header([root])])
         except BaseException:  # no caller has it yet to discard it
             self.discard()
             raise

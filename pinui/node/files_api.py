@@ -278,7 +278,6 @@ NO_GRANT = Grant({}, None, ())
 UNSUPPORTED = {
     "streamable": "This node makes no streams of videos: leave streamable out.",
     "expires_at": "This node deletes no files by itself: leave expires_at out.",
-    "car": "This node takes no CARs as uploads yet: leave car out.",
 }
 
 
@@ -298,7 +297,8 @@ def upload_options(fields: Mapping[str, str]) -> Options:
     options = read_options({"name": name, "keyvalues": keyvalues}, {"cidVersion": version})
     # As the service does: a name ends before its first slash.
     cut = options.name and options.name.partition("/")[0]
-    return replace(options, name=cut or None, group=fields.get("group_id") or None)
+    is_car = fields.get("car", "").lower() == "true"
+    return replace(options, name=cut or None, group=fields.get("group_id") or None, car=is_car)
 
 
 def update_of(body: bytes) -> Update:

@@ -14,9 +14,19 @@ from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
 from pinui.ipfs.exporter import list_folder, load, read_file, resolve, resolve_blocks, walk_blocks, walk_range
+from pinui.ipfs.ipld import CBOR, DAG_CBOR, DAG_JSON, has_values
 from pinui.ipfs.multihash import Bytes
-from pinui.ipfs.unixfs import FilePiece, Symlink
-from pinui.node.conditions import Unsatisfiable, Wanted, byte_range, disposition, is_known, wanted
+from pinui.ipfs.unixfs import JSON, FilePiece, Symlink
+from pinui.node.conditions import (
+    Format,
+    NotAcceptable,
+    Unsatisfiable,
+    Wanted,
+    byte_range,
+    disposition,
+    is_known,
+    wanted,
+)
 from pinui.node.errors import ApiError
 from pinui.node.guard import policy, safe_headers
 from pinui.node.listing import describe, folder_page
@@ -36,6 +46,22 @@ CORS = web.RequestKey("cors", dict[str, str])
 """Headers that let a page of another origin read an answer; empty for most."""
 SENT = web.RequestKey("sent", int)
 """The status of a complete answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """A kind of block that holds a value, and the formats that it may be asked for in."""
+
+    name: Format
+    formats: tuple[Format, ...]
+
+
+CODECS = {
+    DAG_CBOR: Codec("dag-cbor", ("plain", "dag-cbor", "cbor")),
+    DAG_JSON: Codec("dag-json", ("plain", "dag-json", "json")),
+    CBOR: Codec("cbor", ("plain", "cbor")),
+    JSON: Codec("json", ("plain", "json")),
+}
 
 
 class GatewayError(Exception):
@@ -111,10 +137,17 @@ class Gateway:
             asked = wanted(request.query, request.headers.get("Accept", ""))
         except Unsatisfiable as error:
             raise GatewayError(400, str(error)) from error
+        except NotAcceptable as error:
+            raise GatewayError(406, str(error)) from error
         if asked.format == "raw":
             return await self._raw(request, target)
         if asked.format == "car":
             return await self._car(request, target, asked)
+        codec = CODECS.get(target.cid.codec)
+        if asked.format not in ("plain", "json", "cbor") if codec is None else asked.format not in codec.formats:
+            raise GatewayError(406, f"{target.cid} is no {asked.format}, and this gateway converts nothing.")
+        if codec is not None:
+            return await self._value(request, target, codec, asked.format)
         piece = await self._workers.run(load, target.cid, target.blocks)
         if isinstance(piece, FilePiece):
             return await self._file(request, target, target.cid, piece.size)
@@ -126,6 +159,9 @@ class Gateway:
     async def _raw(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         headers = _headers(target, "application/vnd.ipld.raw", ".raw")
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.bin", download=True)
+        return await self._block(request, target, headers)
+
+    async def _block(self, request: web.BaseRequest, target: Target, headers: dict[str, str]) -> web.StreamResponse:
         headers["Accept-Ranges"] = "bytes"
         async with self._outgoing.room():
             data = target.cid.digest if target.cid.hash_code == IDENTITY else None
@@ -134,6 +170,16 @@ class Gateway:
             span = self._span(request, headers, len(data))
             part = data[slice(*span)] if span else data
             return await _send(self._outgoing, request, headers, part, 206 if span else 200)
+
+    async def _value(self, request: web.BaseRequest, target: Target, codec: Codec, asked: Format) -> web.StreamResponse:
+        """A block that holds a value, as it is."""
+        kind = asked if asked != "plain" else codec.name
+        plain = kind.removeprefix("dag-")
+        media = f"application/{plain}" if kind == plain else f"application/vnd.ipld.{kind}"
+        headers = _headers(target, media, f".{kind}")
+        download = plain == "cbor" or request.query.get("download") == "true"
+        headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.{plain}", download)
+        return await self._block(request, target, headers)
 
     async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
         marks = f"{target.root}/{'/'.join(target.path)}?{asked}"
@@ -257,12 +303,26 @@ async def _ended(request: web.BaseRequest, response: web.StreamResponse) -> web.
 def _steps(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> tuple[Cid, ...] | None:
     """The CID at each step of a path, or None if it leads nowhere."""
     steps = [root]
-    for name in path:
-        found = resolve(steps[-1], [name], blocks)
+    names: list[str] = []
+    for number, name in enumerate(path):
+        names.append(name)
+        if has_values(steps[-1]) and not _leads_on(steps[-1], names, blocks) and number + 1 < len(path):
+            continue  # a value inside of the block: the next name leads further into it
+        found = resolve(steps[-1], names, blocks)
         if found is None:
             return None
         steps.append(found)
+        names = []
     return tuple(steps)
+
+
+def _leads_on(cid: Cid, names: list[str], blocks: BlockReader) -> bool:
+    """Whether a path inside of a block ends at a link, or nowhere."""
+    try:
+        resolve(cid, names, blocks)
+    except UnsupportedContent:
+        return False
+    return True
 
 
 def _name(request: web.BaseRequest) -> str | None:

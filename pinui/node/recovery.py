@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pinui.ipfs.car import CarReader, encode_header, encode_section_head
-from pinui.ipfs.cid import SHA2_256, Cid
+from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock
 from pinui.ipfs.multihash import verify_block
 from pinui.node.errors import is_damage
@@ -136,7 +136,7 @@ class _Archive:
                     end = end or len(encode_header(reader.roots or ()))
                     start = end + len(encode_section_head(block.cid, len(block.data)))
                     end = start + len(block.data)
-                    if block.cid.hash_code == SHA2_256:
+                    if block.cid.hash_code != IDENTITY:
                         places.setdefault(block.cid.digest, (start, len(block.data)))
         reader.finish()
         if reader.roots is None or len(reader.roots) != 1 or reader.roots[0].digest not in places:

@@ -28,8 +28,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinui.disk import lock_folder, sync_folder
-from pinui.ipfs.cid import SHA2_256, Cid
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.dagpb import encode_node
 from pinui.ipfs.errors import MissingBlock
+from pinui.ipfs.multihash import dag_pb_cid
+from pinui.ipfs.unixfs import EMPTY_FOLDER as UNIXFS_EMPTY_FOLDER
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError, is_damage
 from pinui.node.index import Index, Pin, Place, cars_of, id_of, insert_pin, pin_of, pin_with_id, remove_pin, update_pin
@@ -39,6 +42,8 @@ from pinui.node.recovery import make_again, open_index
 __all__ = ["BlockReader", "NewPin", "PinStore"]
 
 INDEX = "index.db"
+EMPTY_BLOCK = encode_node([], UNIXFS_EMPTY_FOLDER)
+EMPTY_FOLDER = dag_pb_cid([EMPTY_BLOCK], 0)
 T = TypeVar("T")
 
 
@@ -134,12 +139,12 @@ class PinStore:
             draft.unlink(missing_ok=True)
         self._lock.release()
 
-    def draft(self, cid_version: int) -> DraftCar:
-        """A new CAR to write blocks to."""
+    def draft(self, root: Cid | int) -> DraftCar:
+        """A new CAR to write blocks to; `root` is its root, or the version of one that will be known in the end."""
         with self._queue_lock:
             self._numbers += 1
             number = self._numbers
-        return DraftCar(self._drafts / f"{self._lock.name}-{number}.car", cid_version)
+        return DraftCar(self._drafts / f"{self._lock.name}-{number}.car", root)
 
     def commit(self, draft: DraftCar, new: NewPin) -> tuple[Pin, bool]:
         """Make a draft a pin. If its CID is pinned already, that older pin comes back, and True."""
@@ -288,7 +293,9 @@ class BlockReader:
         self._lock = threading.Lock()
 
     def __call__(self, cid: Cid) -> bytes:
-        """The bytes of a block; `MissingBlock` if no pin has it."""
+        """The bytes of a block; `MissingBlock` if no pin has it. Every gateway has the empty folder."""
+        if cid.digest == EMPTY_FOLDER.digest:
+            return EMPTY_BLOCK
         gone = ""
         for _ in range(2):
             place = self._find(cid, besides=gone)
@@ -305,8 +312,6 @@ class BlockReader:
         raise MissingBlock(f"This node does not have {cid}.")
 
     def _find(self, cid: Cid, *, besides: str) -> Place | None:
-        if cid.hash_code != SHA2_256:
-            return None
         return self._store.ask(lambda index: index.find(cid.digest, besides=besides))
 
     def _read(self, place: Place) -> bytes:

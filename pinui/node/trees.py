@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pinui.ipfs.car import CarReader
-from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
+from pinui.ipfs.cid import DAG_PB, IDENTITY, Cid
 from pinui.ipfs.dagpb import decode_node
-from pinui.ipfs.errors import MissingBlock
+from pinui.ipfs.errors import MissingBlock, UnsupportedContent
 from pinui.ipfs.exporter import BlockLookup, list_folder, load, read_file, walk_blocks
 from pinui.ipfs.importer import NewBlock
+from pinui.ipfs.ipld import CBOR, DAG_CBOR, DAG_JSON
 from pinui.ipfs.multihash import Bytes, verify_block
 from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 from pinui.node.draft import DraftCar
-from pinui.node.media import SNIFFED, sniff
+from pinui.node.media import OCTETS, SNIFFED, sniff
 
-__all__ = ["TreeFacts", "check_tree", "copy_tree", "describe_tree", "take_blocks"]
+__all__ = ["TreeFacts", "copy_tree", "describe_tree"]
+
+VALUES = {
+    DAG_CBOR: "application/vnd.ipld.dag-cbor",
+    DAG_JSON: "application/vnd.ipld.dag-json",
+    CBOR: "application/cbor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,12 @@ class TreeFacts:
 
 
 def describe_tree(root: Cid, lookup: BlockLookup) -> TreeFacts:
-    """Look at every folder and at the beginning of a file."""
-    kinds = list(_files(root, lookup))
+    """Look at every folder and at the beginning of a file; of anything else, at the size of its blocks."""
+    try:
+        kinds = list(_files(root, lookup))
+    except UnsupportedContent:
+        size = sum(len(data) for _, data in walk_blocks(root, lookup, repeats=False))
+        return TreeFacts(size, 1, VALUES.get(root.codec, OCTETS))
     is_folder = None in kinds
     beginning = b"" if is_folder else b"".join(read_file(root, lookup, 0, SNIFFED))
     block = lookup(root)
@@ -57,22 +67,9 @@ def _files(root: Cid, lookup: BlockLookup) -> Iterator[Cid | None]:
 
 def copy_tree(root: Cid, lookup: BlockLookup, draft: DraftCar) -> Iterator[Bytes]:
     """Add every block of a tree to a draft, verified and one at a time; `MissingBlock` if one is lost."""
-    if root.hash_code != SHA2_256 or root.codec not in (DAG_PB, RAW):
-        raise MissingBlock(f"This node does not have {root}.")  # it makes no others
+    if root.hash_code == IDENTITY:
+        raise MissingBlock(f"{root} holds its content itself.")  # there is nothing to keep
     for cid, data in walk_blocks(root, lookup, repeats=False):
         verify_block(cid, data)
         draft.add([NewBlock(cid, (data,), len(data), 0, 0)])
-        yield data
-
-
-def take_blocks(reader: CarReader, piece: Bytes, draft: DraftCar) -> None:
-    """Verify the blocks that the next piece of a CAR completes, and add them to a draft."""
-    for block in reader.feed(piece):
-        verify_block(block.cid, block.data)
-        draft.add([NewBlock(block.cid, (block.data,), len(block.data), 0, 0)])
-
-
-def check_tree(root: Cid, lookup: BlockLookup) -> Iterator[Bytes]:
-    """Look for every block of a tree; `MissingBlock` if one is not there."""
-    for _, data in walk_blocks(root, lookup, repeats=False):
         yield data

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from pinui.ipfs.cid import Cid
+from pinui.ipfs.exporter import read_file
 from pinui.ipfs.importer import Importer
 from pinui.node.body import BATCH, accept_body, pieces
+from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin
 from pinui.node.media import SNIFFED, by_name, sniff
 from pinui.node.store import NewPin, PinStore
-from pinui.node.uploads import PROFILES
+from pinui.node.uploads import PROFILES, describe_car, unpack
 from pinui.node.wire import Options
 from pinui.node.workers import Workers
 
@@ -81,10 +84,25 @@ class TusUpload:
         """Everything has arrived: make it a pin. May block."""
         blocks, cid, size = self.importer.finish()
         self.draft.add(blocks)
+        if self.options.car:
+            return self._finish_car(store, cid)
         kind = by_name(self.options.name or "") or self.mime_type or sniff(self.beginning)
         new = NewPin(cid, size, 1, self.options.name, self.options.keyvalues, kind, self.options.group)
         self.check(new)
         self.pin, _ = store.commit(self.draft, new)
+        return self.pin
+
+    def _finish_car(self, store: PinStore, file: Cid) -> Pin:
+        car = ForeignCar(store.draft)
+        try:
+            for _ in unpack(car, read_file(file, self.draft.read)):
+                pass
+            new = describe_car(car, self.options, "")
+            self.check(new)
+            self.pin, _ = store.commit(car.draft, new)
+        finally:
+            car.discard()
+            self.draft.discard()
         return self.pin
 
 

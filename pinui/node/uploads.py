@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,14 +16,16 @@ from pinui.ipfs.exporter import read_file
 from pinui.ipfs.folders import FolderBuilder
 from pinui.ipfs.importer import KUBO_V0, KUBO_V1, Importer, NewBlock
 from pinui.ipfs.multihash import Bytes
+from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
 from pinui.node.index import Pin
 from pinui.node.media import SNIFFED, by_name, sniff
 from pinui.node.store import NewPin, PinStore
+from pinui.node.trees import describe_tree
 from pinui.node.wire import INVALID, Options, options_field
 
-__all__ = ["MultipartUpload", "boundary_of", "store_json"]
+__all__ = ["MultipartUpload", "boundary_of", "describe_car", "store_json", "unpack"]
 
 MAX_FILES = 20_000
 MAX_FIELDS = 32
@@ -48,6 +50,23 @@ def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]
 def _new_pin(cid: Cid, size: int, files: int, options: Options, mime_type: str, name: str = "") -> NewPin:
     """A pin with the options of a request; `name` is for one that names none."""
     return NewPin(cid, size, files, options.name or name or None, options.keyvalues, mime_type, options.group)
+
+
+def unpack(car: ForeignCar, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
+    """Feed a CAR to its end, piece by piece; one that can't be pinned is an `ApiError`."""
+    try:
+        for piece in pieces:
+            car.feed(piece)
+            yield piece
+        yield from car.settle()
+    except ContentAddressError as error:
+        raise ApiError(400, f"The CAR can't be pinned: {error}.") from error
+
+
+def describe_car(car: ForeignCar, options: Options, name: str) -> NewPin:
+    """What is known of a CAR that was fed to its end."""
+    facts = describe_tree(car.root, car.draft.read)
+    return _new_pin(car.root, facts.size, facts.files, options, facts.mime_type, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +112,7 @@ class MultipartUpload:
         self._files: list[_File] = []
         self._draft: DraftCar | None = None
         self._spooled: DraftCar | None = None
+        self._car: ForeignCar | None = None
         self._importer: Importer | None = None
         self._ready: list[NewBlock] = []
         self._mime_type: str | None = None
@@ -141,6 +161,9 @@ class MultipartUpload:
         version = self._read_options(self._fields).cid_version
         if not self._files or self._draft is None:
             raise ApiError(400, "No file was provided for pinning.")
+        if self._read_options(self._fields).car:
+            yield from self._unpack()
+            return
         if version == self._draft.cid_version:
             return
         spooled = self._spooled = self._draft
@@ -153,11 +176,26 @@ class MultipartUpload:
             self._files[number] = _finish_file(draft, importer, file.path)
         spooled.discard()
 
+    def _unpack(self) -> Iterator[Bytes]:
+        """The upload is a CAR: take its blocks instead of the file that it is. Fields may come behind it."""
+        if self._car is not None or self._draft is None:
+            return
+        if len(self._files) > 1:
+            raise ApiError(400, "One CAR is taken at a time.")
+        self._car = ForeignCar(self._store.draft)
+        yield from unpack(self._car, read_file(self._files[0].cid, self._draft.read))
+        self._draft.discard()
+
     def finish(self, check: Callable[[NewPin], None] = lambda _: None) -> tuple[Pin, bool]:
         """The body is whole: make it a pin, unless `check` raises."""
         for _ in self.settle():
             pass
         options = self._read_options(self._fields)
+        if self._car is not None:
+            self._draft = self._car.draft
+            pin = describe_car(self._car, options, self._files[0].path)
+            check(pin)
+            return self._store.commit(self._draft, pin)
         try:
             is_single = len(self._files) == 1 and "/" not in self._files[0].path
             pin = self._single(options) if is_single and not options.wrap else self._folder(options, is_single)
@@ -168,6 +206,8 @@ class MultipartUpload:
 
     def discard(self) -> None:
         """Leave nothing behind but the pin, if there is one."""
+        if self._car is not None:
+            self._car.discard()
         for draft in (self._draft, self._spooled):
             if draft is not None:
                 draft.discard()

@@ -68,6 +68,8 @@ class Options:
     group: str | None = None
     wrap: bool = False
     """Whether a single file goes into a folder of its own."""
+    car: bool = False
+    """Whether the upload is a CAR, whose blocks are wanted."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """The public conformance suite for gateways: its cases for what is promised here.
 
 They run on archives that the tests build, and where the suite's own archives are beside the project, on those as well.
-Not for the node: names that change (/ipns/), subdomains, tar archives, and IPLD data other than files and folders.
+Not for the node: names that change (/ipns/), subdomains and tar archives. Values (dag-cbor, dag-json) are in test_cars.
 """
 
 from __future__ import annotations

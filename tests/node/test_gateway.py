@@ -209,11 +209,11 @@ def test_no_page_can_make_itself_the_keeper_of_every_other(pin: Pin, anyone: htt
         ("/ipfs/rubbish", 400, "'rubbish' is not a CID."),
         ("/ipfs/", 400, "is not a CID."),
         ("/ipfs/bafkqaaa/x", 404, "There is no 'x' in bafkqaaa."),
-        ("/ipfs/bafkqaaa?format=tar", 400, "'tar' is not served"),
+        ("/ipfs/bafkqaaa?format=tar", 406, "'tar' is not served"),
         ("/ipfs/bafkqaaa?format=car&dag-scope=x", 400, "dag-scope must be"),
         ("/ipfs/bafkqaaa?format=car&entity-bytes=x", 400, "entity-bytes must be"),
         ("/ipfs/bafkqaaa?format=car&car-version=2", 400, "Only version 1"),
-        ("/ipfs/bafyqaaa", 501, "neither a file nor a folder"),
+        ("/ipfs/baf4aaaa", 501, "neither a file nor a folder"),
     ],
 )
 def test_what_can_not_be_served_is_a_sentence(anyone: httpx.Client, path: str, status: int, sentence: str) -> None:
