@@ -28,10 +28,13 @@ class ForeignCar:
     @property
     def root(self) -> Cid:
         """The root. A CAR with several is for whoever has it to take apart."""
-        roots: tuple[Cid, ...] = self._reader.roots or ()
-        if self._root is None and len(roots) != 1:
-            raise MalformedContent(f"it has {len(roots)} roots, and one is taken at a time")
-        return self._root or roots[0]
+        if self._root is not None:
+            return self._root
+        match self._reader.roots or ():
+            case (root,):
+                return root
+            case roots:
+                raise MalformedContent(f"it has {len(roots)} roots, and one is taken at a time")
 
     @property
     def draft(self) -> DraftCar:
