@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.figures import fitted
 from pinui.cli.stdin import read_cids, typed_text
-from pinui.figures import age, iso_time, short_cid, size
+from pinui.figures import age, iso_time, plural, short_cid, size
 from pinui.workspace.filters import parse_filter
 from pinui.workspace.history.pinned import both_versions
 from pinui.workspace.history.store import HistoryFile
@@ -140,7 +140,7 @@ def _export(file: HistoryFile, options: Namespace, console: Console) -> int:
     if console.as_json and options.file != "-":
         console.out_json({"exported": count, "path": options.file})
     else:
-        console.say(f"{_rows_text(count)} exported.")
+        console.say(f"{plural(count, 'row')} exported.")
     return 0
 
 
@@ -155,7 +155,7 @@ def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
         bad = [{"line": number, "reason": reason} for number, reason in report.bad]
         console.out_json({"added": report.added, "unchanged": report.unchanged, "bad": bad})
     else:
-        console.say(f"{_rows_text(report.added)} added, {report.unchanged:,} were there already.")
+        console.say(f"{plural(report.added, 'row')} added, {report.unchanged:,} were there already.")
     return 1 if report.bad else 0
 
 
@@ -167,7 +167,7 @@ def _note(file: HistoryFile, options: Namespace, console: Console) -> int:
     if console.as_json:
         console.out_json({"noted": count})
     else:
-        console.say(f"{_rows_text(count)} {'noted' if note else 'without a note now'}.")
+        console.say(f"{plural(count, 'row')} {'noted' if note else 'without a note now'}.")
     return 0
 
 
@@ -185,16 +185,12 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
     if not options.yes:
         if "-" in options.cids or not sys.stdin.isatty():
             raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
-        if not console.confirm(f"Forget {_rows_text(len(ids))} of the history for good? Nothing is unpinned by it."):
+        if not console.confirm(f"Forget {plural(len(ids), 'row')} of the history for good? Nothing is unpinned by it."):
             console.say("Nothing was forgotten.")
             return 1
     count = file.forget(ids)
     if console.as_json:
         console.out_json({"forgotten": count})
     else:
-        console.say(f"{_rows_text(count)} forgotten.")
+        console.say(f"{plural(count, 'row')} forgotten.")
     return 0
-
-
-def _rows_text(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
-from pinui.figures import size
+from pinui.figures import plural, size
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import Link
 from pinui.ipfs.errors import ContentAddressError
@@ -75,7 +75,7 @@ def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, title: str | None, r
         crumbs.append(f'<a href="/ipfs/{root}/{href}/">{escape(name)}</a>')
     above = '<tr><td><a href="../">..</a></td><td></td><td></td></tr>\n' if path else ""
     lines = above + "\n".join(_line(row) for row in rows)
-    count = f"{len(rows):,} {'entry' if len(rows) == 1 else 'entries'}"
+    count = plural(len(rows), "entry", "entries")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{escape(path[-1] if path else title or str(root))}</title><style>{STYLE}</style></head>

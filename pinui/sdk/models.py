@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, cast, get_args
 
+from pinui.figures import plural
 from pinui.sdk.secret import Secret
 from pinui.sdk.urls import check_base_url, is_pinata
 
@@ -322,7 +323,7 @@ class LeftOut:
 
     def __str__(self) -> str:
         numbers = ((self.hidden, "hidden name"), (self.links, "link"), (self.empty_folders, "empty folder"))
-        told = [f"{number:,} {what}{'s' if number > 1 else ''}" for number, what in numbers if number]
+        told = [plural(number, what) for number, what in numbers if number]
         return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 
 

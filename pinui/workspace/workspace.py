@@ -216,8 +216,10 @@ class Workspace:
 
     async def store(self, data: Any, *, name: str | None = None) -> Entry:
         """Store a JSON document."""
+        from pinui.sdk.stored_json import text_of
+
         with self.service.held() as service:
-            text = await _json_text(data)
+            text = await text_of(data)
             client = await self._ready_to_write(service)
             record = await service.call(client.store(data))
             return await self._record(service, record, "json", name=name, excerpt=text, data=text)
@@ -331,12 +333,14 @@ class Workspace:
 
     async def send(self, recipient: str, text: str) -> Entry:
         """Store a message. Nothing is delivered: the sender shares the CID."""
+        from pinui.sdk.stored_json import text_of
+
         if not recipient.strip():
             raise WorkspaceError("A message needs a recipient: any name that means something to you both.")
         with self.service.held() as service:
             client = await self._ready_to_write(service)
             record = await service.call(client.send(recipient, text))
-            document = await _json_text(_document(record))
+            document = await text_of(record.to_json()["data"])
             return await self._record(service, record, "message", recipient=recipient, excerpt=text, data=document)
 
     async def receive(self, address: str) -> tuple[Entry, ClientMessage]:
@@ -360,10 +364,11 @@ class Workspace:
         self, cid: str, profile: str, message: ClientMessage, verdict: Verification | None
     ) -> Entry:
         from pinui.ipfs.jsontext import utf16_length
+        from pinui.sdk.stored_json import text_of
 
         known = await self.history.latest(cid, profile, direction="received")
         if known is None:
-            text = await _json_text(message.to_json())
+            text = await text_of(message.to_json())
             size, excerpt = utf16_length(text), message.payload
             row = Entry(0, cid, _now(), size, "message", "received", profile, excerpt=excerpt, verification=verdict)
             return await self.history.add(row, text)
@@ -399,11 +404,11 @@ class Workspace:
 
         `WorkspaceError` says why it can't be done; nothing is sent then.
         """
+        from pinui.workspace.storing_again import same_content, send_again
+
         with self.service.held() as service:
-            if entry.kind == "file":
-                record, text = await self._upload_again(service, entry, on_progress), None
-            else:
-                record, text = await self._store_document_again(service, entry)
+            client = await self._ready_to_write(service)
+            record, text = await send_again(service, client, self.history, entry, on_progress)
             again = await self._record(
                 service,
                 record,
@@ -416,40 +421,9 @@ class Workspace:
                 is_folder=entry.is_folder,
                 source=entry.source,
             )
-        if not _same_content(again.cid, entry.cid):
+        if not same_content(again.cid, entry.cid):
             raise WorkspaceError(f"Stored again, but as {again.cid}: the service now cuts content in another way.")
         return again
-
-    async def _store_document_again(self, service: Service, entry: Entry) -> tuple[ClientRecord[Any], str]:
-        record = await self.history.record(entry.id)
-        if record is None or record.data is None:
-            raise WorkspaceError("The history no longer has its text, so it can't be stored again.")
-        text, client = await _json_text(record.data), await self._ready_to_write(service)
-        return await service.call(client.store(record.data)), text
-
-    async def _upload_again(self, service: Service, entry: Entry, on_progress: Progress | None) -> ClientRecord[None]:
-        from pinui.sdk.errors import PinuiError
-        from pinui.workspace.scratch import scratch_folder
-
-        client = await self._ready_to_write(service)
-        source = Path(entry.source) if entry.source else None
-        if source is not None and (how := await asyncio.to_thread(_way_to, source, entry.cid)) is not None:
-            hidden, follow_links = how
-            work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
-            return await service.call(work)
-        verdicts: list[Verification | None] = []
-        with scratch_folder() as folder:
-            try:
-                client = await service.open_to_read()
-                copy = await service.call(client.download(entry.cid, to=folder / "content", on_verdict=verdicts.append))
-            except PinuiError as error:
-                why = "its file has changed or gone" if source else "the path of its file is not known"
-                raise WorkspaceError(
-                    f"It can't be stored again: {why}, and no gateway gives it any more.", hint=str(error)
-                ) from error
-            if verdicts != ["verified"]:
-                raise WorkspaceError("It can't be stored again: the gateway's copy could not be verified.")
-            return await service.call(client.upload(copy, hidden=True, on_progress=on_progress))
 
     # Checking
 
@@ -568,53 +542,12 @@ class Workspace:
         return entry
 
 
-async def _json_text(value: Any) -> str:
-    """A document's stored text, made in a thread."""
-    from pinui.sdk.stored_json import json_text
-
-    return await asyncio.to_thread(json_text, value)
-
-
 def _place_of(path: Path) -> str | None:
     """The path to find a file or folder at later; None for a temporary one."""
     from pinui.workspace.scratch import is_scratch
 
     place = Path(os.path.abspath(path))  # noqa: PTH100 – resolve() would follow a link
     return None if is_scratch(place) else str(place)
-
-
-def _same_content(one: str, other: str) -> bool:
-    from pinui.ipfs.cid import Cid
-    from pinui.ipfs.errors import ContentAddressError
-
-    try:
-        return one == other or Cid.parse(one) in Cid.parse(other).spellings()
-    except ContentAddressError:
-        return False
-
-
-def _way_to(path: Path, cid: str) -> tuple[bool, bool] | None:
-    """The options that give a file or folder this CID: hidden names, followed links; None if no options do."""
-    from itertools import product
-
-    from pinui.ipfs.errors import ContentAddressError
-    from pinui.ipfs.importer import PROFILES
-    from pinui.sdk.errors import PinuiError
-    from pinui.sdk.writing.prediction import predict_source
-    from pinui.sdk.writing.sources import open_source
-
-    # Whether empty folders are kept depends on the service alone.
-    for hidden, follow_links, empty in product((False, True), repeat=3):
-        try:
-            source = open_source(path, hidden=hidden, follow_links=follow_links, empty_folders=empty)
-            found = predict_source(source, PROFILES)
-        except (OSError, PinuiError, ContentAddressError):
-            continue
-        if any(_same_content(str(one), cid) for one in found.values()):
-            return hidden, follow_links
-        if not source.left_out:  # a file, or a folder of which all is taken already
-            return None
-    return None
 
 
 def _write_all(into: BinaryIO, data: bytes) -> None:
@@ -632,10 +565,6 @@ def _own_name(path: Path) -> str:
 def _followed(path: Path) -> Path:
     """The target of a link, so that the link itself stays."""
     return path.resolve() if path.is_symlink() else path
-
-
-def _document(record: ClientRecord[Any]) -> Any:
-    return record.to_json().get("data")
 
 
 def _now() -> int:

@@ -597,4 +597,4 @@ async def test_the_detail_of_a_revoked_file_says_so_and_where_its_content_may_be
         await shows(pilot, "u stores it again, if ~/cat.png is", "It was revoked", "no longer keeps it.")
         (Path.home() / "cat.png").unlink()
         await pilot.press("u")
-        await told(pilot, "It can't be stored again: its file has changed or gone, and no gateway gives it any more.")
+        await told(pilot, "It can't be stored again: its file has changed or gone, and no gateway has it any more.")
