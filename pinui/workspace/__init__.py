@@ -16,23 +16,18 @@ if TYPE_CHECKING:
         NotRecorded,
         UnknownProfile,
         WorkspaceError,
-        WrongCID,
     )
     from pinui.workspace.history import History
     from pinui.workspace.models import (
         Credential,
-        ImportReport,
         KeyringState,
         Profile,
-        RevokeResult,
-        Status,
         TestResult,
     )
     from pinui.workspace.paths import Paths
     from pinui.workspace.profiles import Profiles
-    from pinui.workspace.rows import Direction, Entry, Kind, Query, Recipient
-    from pinui.workspace.text import clean
-    from pinui.workspace.transfers import Transfer, Transfers
+    from pinui.workspace.rows import Entry, Query
+    from pinui.workspace.transfers import Transfer
     from pinui.workspace.workspace import Workspace
 
 __all__ = [
@@ -40,13 +35,10 @@ __all__ = [
     "ConfigError",
     "Credential",
     "Credentials",
-    "Direction",
     "Entry",
     "History",
     "HistoryError",
-    "ImportReport",
     "KeyringState",
-    "Kind",
     "NoToken",
     "NotKept",
     "NotRecorded",
@@ -54,17 +46,11 @@ __all__ = [
     "Profile",
     "Profiles",
     "Query",
-    "Recipient",
-    "RevokeResult",
-    "Status",
     "TestResult",
     "Transfer",
-    "Transfers",
     "UnknownProfile",
     "Workspace",
     "WorkspaceError",
-    "WrongCID",
-    "clean",
 ]
 
 HOMES = {
@@ -77,19 +63,13 @@ HOMES = {
     "NotRecorded": "errors",
     "UnknownProfile": "errors",
     "WorkspaceError": "errors",
-    "WrongCID": "errors",
     "History": "history",
     "Paths": "paths",
     "Profiles": "profiles",
-    "Direction": "rows",
     "Entry": "rows",
-    "Kind": "rows",
     "Query": "rows",
-    "Recipient": "rows",
     "Transfer": "transfers",
-    "Transfers": "transfers",
     "Workspace": "workspace",
-    "clean": "text",
 }
 
 
