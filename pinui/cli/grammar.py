@@ -137,7 +137,7 @@ class _Verbs:
 def _store(verbs: _Verbs) -> None:
     verb = verbs.add("store", "store a JSON document and print its CID")
     verb.add_argument("document", metavar="JSON", help="the JSON itself, @FILE, or - for stdin")
-    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history")
+    verb.add_argument("--name", metavar="TEXT", help="its name in the history")
 
 
 def _retrieve(verbs: _Verbs) -> None:
@@ -149,7 +149,7 @@ def _upload(verbs: _Verbs) -> None:
     verb = verbs.add("upload", "upload files and folders, print CID and path")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder (one directory CID), or - for stdin")
     _add_folder_options(verb, "pin each file in a folder by itself")
-    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one path)")
+    verb.add_argument("--name", metavar="TEXT", help="its name in the history (with one path)")
 
 
 def _download(verbs: _Verbs) -> None:
@@ -186,7 +186,7 @@ def _sync(verbs: _Verbs) -> None:
 
 
 def _pin(verbs: _Verbs) -> None:
-    verb = verbs.add("pin", "ask the service to keep what somebody else stored")
+    verb = verbs.add("pin", "ask the service to keep content that is stored elsewhere")
     verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
     verb.add_argument("--name", metavar="TEXT", help="its name at the service (with one CID)")
 
@@ -261,7 +261,7 @@ def _profile(verbs: _Verbs) -> None:
     part.add_argument(
         "--dialect",
         choices=("pin", "pinata", "pinata-v3"),
-        help="the API and its field names (default: by its address, and by what the key knows)",
+        help="the API and its field names (default: by its address and its key)",
     )
     part.add_argument("--gateway-key", action="store_true", help="the gateway has a key of its own: ask for it too")
     part.add_argument("--no-test", action="store_true", help="save it without trying the token first")

@@ -184,7 +184,9 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
         return 0
     if not options.yes:
         if "-" in options.cids or not sys.stdin.isatty():
-            raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
+            raise UsageError(
+                "Forgetting has to be confirmed, and stdin is no terminal.", hint="Add --yes if you are sure."
+            )
         if not console.confirm(f"Forget {plural(len(ids), 'row')} of the history for good? Nothing is unpinned by it."):
             console.say("Nothing was forgotten.")
             return 1

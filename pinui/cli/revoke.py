@@ -36,7 +36,9 @@ def revoke(options: Namespace, console: Console) -> int:
         return _tell_would(console, cids)
     if not options.yes:
         if from_stdin or not sys.stdin.isatty():
-            raise UsageError("stdin is no terminal, so nobody can confirm this.", hint="Add --yes if you are sure.")
+            raise UsageError(
+                "Revoking has to be confirmed, and stdin is no terminal.", hint="Add --yes if you are sure."
+            )
         what = cids[0] if len(cids) == 1 else f"{count(len(cids))} CIDs"
         console.say("The service lets go of it; copies elsewhere may live on.")
         if not console.confirm(f"Revoke {what}?"):
@@ -49,7 +51,7 @@ def revoke(options: Namespace, console: Console) -> int:
 
 
 def _found(options: Namespace, console: Console) -> list[str]:
-    """The pins that a filter finds, among the account's and the history's, which are told."""
+    """The pins that a filter finds in the account and in the history, listed on stderr."""
     checked_filter(options.filter)
     text = encodable(options.filter)
 

@@ -89,11 +89,11 @@ class Cid:
 
 
 V1_OF_V0 = b"\x01\x70"
-"""What version 1 puts in front of the multihash that a version 0 CID is."""
+"""The bytes that version 1 puts in front of a version 0 CID's multihash."""
 
 
 def canonical(text: str) -> str:
-    """A CID's canonical text; `MalformedContent` for what is none. Quick for the usual CIDs."""
+    """A CID's canonical text; `MalformedContent` for other text. Quick for the usual CIDs."""
     if len(text) == 59 and text.startswith("baf"):
         try:
             _base, raw = libipld.decode_multibase(text)

@@ -39,7 +39,7 @@ def decode_value(cid: Cid, block: Bytes) -> Any:
     except (IndexError, struct.error, UnicodeDecodeError) as error:
         raise MalformedContent(f"{cid} is no dag-cbor") from error
     if end != len(block):
-        raise MalformedContent(f"{cid} is no dag-cbor: something stands behind its value")
+        raise MalformedContent(f"{cid} is no dag-cbor: bytes follow its value")
     return value
 
 

@@ -27,7 +27,7 @@ class ForeignCar:
 
     @property
     def root(self) -> Cid:
-        """The root. A CAR with several is for whoever has it to take apart."""
+        """The root. A CAR with several roots is refused: its owner has to split it."""
         if self._root is not None:
             return self._root
         match self._reader.roots or ():

@@ -64,7 +64,7 @@ def unpack(car: ForeignCar, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
 
 
 def describe_car(car: ForeignCar, options: Options, name: str) -> NewPin:
-    """What is known of a CAR that was fed to its end."""
+    """The facts about a complete CAR."""
     facts = describe_tree(car.root, car.draft.read)
     return _new_pin(car.root, facts.size, facts.files, options, facts.mime_type, name)
 

@@ -205,7 +205,7 @@ class ListsPinsUntil(Protocol):
     """Listing an account from a moment on, back in time."""
 
     def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
-        """What the account holds without pins that are newer than a moment in milliseconds, newest first."""
+        """The pins of the account, newest first, without those newer than a moment in milliseconds."""
         ...
 
 

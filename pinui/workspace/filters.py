@@ -110,7 +110,7 @@ Term = Word | KindIs | Size | Age | On | Is | To
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What somebody typed: the terms that were understood, and a sentence about each that wasn't."""
+    """A parsed filter: the valid terms, and a sentence about each term with a mistake."""
 
     terms: tuple[Term, ...] = ()
     mistakes: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ def folded(*texts: str | None) -> str:
 
 
 def parse_filter(text: str) -> Filter:
-    """The filter that somebody typed. A term with a mistake is left out: it never empties a list."""
+    """Parse a filter. A term with a mistake is left out: it never empties a list."""
     terms: list[Term] = []
     mistakes: list[str] = []
     for match in TERM.finditer(text.replace("\0", "")):

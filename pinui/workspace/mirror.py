@@ -1,4 +1,4 @@
-"""The mirror: what the account at the service holds, copied into the history's file page by page."""
+"""The mirror: the pins of the account at the service, copied into the history's file page by page."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run that is under way."""
+    """Progress of a run."""
 
     profile: str
     read: int
     total: int | None
-    """Pins of the account, where the service tells."""
+    """The number of the account's pins, if the service tells it."""
 
 
 class Mirror:

@@ -14,7 +14,7 @@ Sort = Literal["newest", "oldest", "name", "name-reversed", "size", "size-revers
 
 
 class Standing(IntEnum):
-    """Where a pin is kept. The history's file holds these numbers."""
+    """The places where a pin is known. The history's file holds these numbers."""
 
     RECORD = 0
     """No pin of its own: a received message, or an older record of content that was stored again."""
@@ -123,21 +123,21 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class AccountState:
-    """How much of a profile's account is known here. Times are in milliseconds."""
+    """The known part of a profile's account. Times are in milliseconds."""
 
     pins: int = 0
     """Pins of the account that are known here."""
     size: int = 0
     elsewhere: int = 0
-    """How many of them other programs made."""
+    """The number of them that other programs made."""
     here: int = 0
     """Pins of the history that are not known to be on the account."""
     revoked: int = 0
     uncounted: int = 0
-    """How many more pins the service counts than it lists contents."""
+    """The pins that the service counts beyond the contents that it lists."""
     mirrored_at: int | None = None
     """When the newest pins were read last; None: never."""
     checked_at: int | None = None
     """When all pins were read last."""
     is_under_way: bool = False
-    """Whether a run was begun and not finished."""
+    """Whether a run is unfinished."""

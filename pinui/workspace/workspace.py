@@ -189,15 +189,15 @@ class Workspace:
     # The account
 
     async def sync(self, *, full: bool = False) -> AccountState:
-        """Mirror the account of the service in use: what is new, and everything from time to time or with `full`."""
+        """Mirror the account of the service in use: new pins, and all pins from time to time or with `full`."""
         return await self.mirror.run(self.service, full=full)
 
     async def account_state(self) -> AccountState:
-        """How much of the account of the service in use is known here."""
+        """The known part of the account of the service in use."""
         return await self.history.account_state(self.profile.name)
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Ask the service to keep content that somebody else stored; the pin's `status` tells how far it is."""
+        """Ask the service to keep content that is stored elsewhere; the pin's `status` tells its progress."""
         with self.service.held() as service:
             client = await self._ready_to_write(service)
             pin = await service.call(client.pin(cid, name=name))
@@ -206,7 +206,7 @@ class Workspace:
         return pin
 
     async def rename_at_service(self, cid: str, name: str) -> None:
-        """Give a pin another name at the service; the name of one's own on this machine stays."""
+        """Give a pin another name at the service; its name on this machine stays."""
         with self.service.held() as service:
             client = await self._ready_to_write(service)
             await service.call(client.rename(cid, name))

@@ -37,7 +37,7 @@ class PinningApi(Protocol):
 
 
 async def has_arrived(api: PinningApi, predict: Callable[[], Cid | None]) -> bool:
-    """Whether the service has what a lost reply was about. Where it can't be told, sending again is harmless."""
+    """Whether the service has the content of a lost reply. If that can't be decided, sending again is harmless."""
     cid = await asyncio.to_thread(predict)
     if cid is None:
         return False

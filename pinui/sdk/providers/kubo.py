@@ -125,7 +125,7 @@ class KuboProvider(AddingProvider):
                 else:
                     raise wire.not_understood(200, "it doesn't say that anything was pinned")
         raise NetworkTimeout(
-            f"Kubo found nobody who has {'the rest of ' if blocks else ''}{address.cid}",
+            f"Kubo found no peer that has {'the rest of ' if blocks else ''}{address.cid}",
             hint="A peer that has it must be online and reachable for the daemon (`ipfs swarm connect`).",
         )
 

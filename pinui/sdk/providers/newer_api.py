@@ -173,7 +173,7 @@ class NewerApi:
         head = self._api.head(outcome)
         place = urljoin(self._uploads + "/", head.headers.get("location", ""))
         if not head.headers.get("location") or origin(place) not in (origin(self._uploads), origin(self._api.url)):
-            raise wire.not_understood(head.status, "it names no address for the upload, or one of somebody else")
+            raise wire.not_understood(head.status, "it names no address for the upload, or one of another service")
         return place
 
     async def _continue(self, place: str, file: FileInPieces, size: int) -> str | None:
@@ -200,7 +200,7 @@ class NewerApi:
     async def _wait(self, result: Rejection | Breakdown, tries: int) -> None:
         """Wait before the service is asked how far it is; raise where another try makes no sense."""
         wait = wait_before_retry(
-            # Another offset than the service's is no refusal: it tells the right one.
+            # A wrong offset is no refusal: the answer has the right one.
             replace(result, status=503) if isinstance(result, Rejection) and result.status in (409, 423) else result,
             attempt=tries,
             retries=self._retries,
@@ -212,7 +212,7 @@ class NewerApi:
         await self._api.transport.wait(wait)
 
     async def _look_up(self, place: str) -> Head | None:
-        """How far an upload is; None if the service has forgotten it."""
+        """The offset of an upload; None if the service has forgotten it."""
         request = self._upload_request("HEAD", place, {"Tus-Resumable": "1.0.0"})
         outcome = await self._api.transport.perform(request, MemorySink(LARGEST_ANSWER))
         if isinstance(outcome.result, Rejection) and outcome.result.status in FORGOTTEN:
@@ -241,7 +241,7 @@ class NewerApi:
             try:
                 await self._api.is_removed(self._api.request("DELETE", _path(file.id or "")))
             except ProviderError as error:
-                if not is_not_pinned(error):  # somebody else was faster
+                if not is_not_pinned(error):  # another caller was faster
                     raise
 
     async def pins(
@@ -277,7 +277,7 @@ class NewerApi:
             token = following
 
     async def totals(self) -> Totals:
-        """How much the account holds, as the older API tells it: this one doesn't."""
+        """The size of the account, from the older API: this one doesn't tell it."""
         try:
             return await self._older.totals()
         except ProviderError as error:
@@ -286,7 +286,7 @@ class NewerApi:
         raise Unsupported("The service's newer API tells no totals, and the key may not ask the older one")
 
     async def pin(self, cid: str, name: str | None) -> Pin:
-        """Ask the service to fetch and keep content that somebody else stored."""
+        """Ask the service to fetch and keep content that is stored elsewhere."""
         document = {"cid": cid} if name is None else {"cid": cid, "name": name}
         status, body = await self._api.call(self._api.request("POST", "v3/files/public/pin_by_cid", document=document))
         job = _data(status, body)

@@ -82,7 +82,7 @@ class OlderApi:
     async def pins(
         self, *, name: str | None = None, cid: str | None = None, until: int | None = None
     ) -> AsyncGenerator[Pin]:
-        """What the account holds, newest first. A CID is looked for in both its versions."""
+        """The pins of the account, newest first. A CID is looked for in both its versions."""
         for spelling in [None] if cid is None else Cid.parse(cid).spellings():
             pages = PinPages(name=name, cid=None if spelling is None else str(spelling), until=until)
             while not pages.is_over:
@@ -92,11 +92,11 @@ class OlderApi:
                         yield pin
 
     async def totals(self) -> Totals:
-        """How much the account holds."""
+        """The size of the account."""
         return wire.read_totals(*await self._api.call(self._api.request("GET", "data/userPinnedDataTotal")))
 
     async def pin(self, cid: str, name: str | None) -> Pin:
-        """Ask the service to fetch and keep content that somebody else stored."""
+        """Ask the service to fetch and keep content that is stored elsewhere."""
         metadata = {} if name is None else {f"{self.dialect}Metadata": {"name": name}}
         request = self._api.request("POST", "pinning/pinByHash", document={"hashToPin": cid, **metadata})
         return read_job(*await self._api.call(request), cid)

@@ -48,7 +48,7 @@ class PinProvider(GatewayContent):
         self._calls = self._speaking(config, config.wire_dialect)
         self._told = config.known_dialect
         self.requires_proof = config.verify == "require"
-        """Whether a write whose answer is in doubt is an error; `Client` raises it, with the record."""
+        """Whether an unproven write is an error; `Client` raises it, with the record."""
         super().__init__(config, self._api.transport, clock)
 
     @property
@@ -70,24 +70,24 @@ class PinProvider(GatewayContent):
         try:
             return self._remembered(await self._either(lambda calls: calls.put_file(source, on_progress)))
         finally:
-            if source is not file:  # a source is closed by whoever looked at it
+            if source is not file:  # the caller that opened a source closes it
                 source.close()
 
     async def unpin(self, cid: str) -> bool:
-        """Remove the pin. What was not pinned is a `ProviderError`, unless our own lost try may have removed it."""
+        """Remove the pin. A missing pin is a `ProviderError`, unless our own lost try may have removed it."""
         address = Address.parse_root(cid)
         await self._either(lambda calls: calls.unpin(address.cid))
         self._reader.forget_pinned(address.cid)
         return True
 
     async def test_authentication(self) -> bool:
-        """Ask the API whether it accepts the token. It says nothing of what the token may do."""
+        """Ask the API whether it accepts the token. The answer doesn't cover the token's permissions."""
         request = self._api.request("GET", "data/testAuthentication")
         # A test is about now: one more try, for a hiccup.
         return wire.read_authentication(*await self._api.call(request, retries=min(self.config.retries, 1)))
 
     def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """What the account holds, newest first. A CID is looked for in both its versions."""
+        """The pins of the account, newest first. A CID is looked for in both its versions."""
         return self._pins(lambda calls: calls.pins(name=name, cid=cid))
 
     def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
@@ -107,11 +107,11 @@ class PinProvider(GatewayContent):
                     yield pin
 
     async def totals(self) -> Totals:
-        """How much the account holds."""
+        """The size of the account."""
         return await self._either(lambda calls: calls.totals())
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Ask the service to fetch and keep content that somebody else stored."""
+        """Ask the service to fetch and keep content that is stored elsewhere."""
         address = Address.parse_root(cid)
         pin = await self._either(lambda calls: calls.pin(address.cid, name))
         self._reader.remember_pinned(address.cid)

@@ -142,7 +142,7 @@ class FolderWriter:
         return final
 
     def _make(self, path: tuple[str, ...], make: Callable[[Path], Made], size: int = 0) -> Made:
-        """Make one entry. The disk itself tells whether it has two names for one thing: `a` and `A`, or two accents."""
+        """Make one entry. The disk itself decides whether two names are the same: `a` and `A`, or two accents."""
         if path and not is_safe_name(path[-1]):
             raise ContentError(
                 f"The folder holds an entry that can't be saved safely on every system: “{'/'.join(path)}”",

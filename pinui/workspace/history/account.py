@@ -1,4 +1,4 @@
-"""The account's pins in the history's file: which run read them, and what each page of a run changes."""
+"""The account's pins in the history's file: the runs that read them, and the changes of each page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Run", "account_state", "add_pin", "begin_run", "finish_run", "forget
 SETTLING = 60_000
 """Milliseconds in which a service may still list a pin that was revoked."""
 FULL_EVERY = 24 * 3600 * 1000
-"""Milliseconds after which everything is read again: what vanished is found in no other way."""
+"""Milliseconds after which everything is read again: vanished pins are found in no other way."""
 PIECE = 5000
 """Rows that are looked at in one transaction after a run."""
 KNOWN = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
@@ -39,7 +39,7 @@ class Run:
     is_full: bool
     """Whether it reads everything; else it ends at `newest`."""
     position: int | None
-    """Where an interrupted run goes on: the moment of the last pin that was read, in milliseconds."""
+    """The place to continue an interrupted run: the date of the last pin that was read, in milliseconds."""
     newest: int | None
     """The moment of the newest pin that the run before has read."""
 
@@ -71,7 +71,7 @@ def begin_run(history: HistoryFile, profile: str, identity: str, now: int, *, fu
 
 
 def merge_pins(history: HistoryFile, run: Run, pins: Sequence[Pin], asked_at: int) -> None:
-    """Write a page of the account. `asked_at` is when it was asked for: what was revoked later stays revoked."""
+    """Write a page of the account. `asked_at` is the time of the request: pins revoked after it stay revoked."""
     with explained(history.path), writing(history.connection):
         _merge(history, run.profile, run.number, pins, asked_at)
         _note_position(history, run, pins)
@@ -130,7 +130,7 @@ def _merge(history: HistoryFile, profile: str, number: int, pins: Sequence[Pin],
 
 
 def finish_run(history: HistoryFile, run: Run, now: int, *, pins: int | None) -> None:
-    """Note that a run came to its end; `pins` is the service's own count. After a full one, what vanished goes."""
+    """Note the end of a run; `pins` is the service's own count. After a full run, vanished pins are removed."""
     if run.is_full:
         last = 0
         while last is not None:
@@ -157,7 +157,7 @@ def forget_account(history: HistoryFile, profile: str) -> None:
 
 
 def account_state(history: HistoryFile, profile: str) -> AccountState:
-    """How much of an account is known."""
+    """The known part of an account."""
     with explained(history.path):
         execute = history.connection.execute
         totals = dict[int, tuple[int, int]]()
@@ -192,7 +192,7 @@ def _canonical(cid: str) -> str:
 
 
 def _leave_out_revoked(history: HistoryFile, profile: str, found: dict[str, Pin], asked_at: int) -> None:
-    """Leave out what was revoked from here after the page was asked for. What was pinned again is pinned."""
+    """Leave out pins that were revoked here after the request for the page, unless they were pinned again."""
     for cid, pin in list(found.items()):
         revoked_at: int | None = history.connection.execute(
             "SELECT max(revoked_at) FROM revocations WHERE cid IN (?, ?) AND profile = ?",
@@ -208,7 +208,7 @@ def _leave_out_revoked(history: HistoryFile, profile: str, found: dict[str, Pin]
 
 
 def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin]) -> None:
-    """Where to go on after a crash: only where every pin has a date, and the newest come first."""
+    """The place to continue after a crash, if every pin has a date and the newest come first."""
     moments = [pin.created for pin in pins if pin.created is not None]
     if not moments:
         return
@@ -220,7 +220,7 @@ def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin]) -> None:
 
 
 def _drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
-    """Look at some rows: what this run has not seen is not on the account. Returns where to go on."""
+    """Look at some rows: those that this run has not seen are not on the account. Returns the place to continue."""
     with explained(history.path), writing(history.connection):
         rows = history.connection.execute(
             "SELECT id, run, standing, recorded, name IS NOT NULL OR note IS NOT NULL FROM entries"

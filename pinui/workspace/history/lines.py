@@ -179,9 +179,9 @@ def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
 
 
 def _add_fresh(history: HistoryFile, lines: Sequence[tuple[Entry, str | None]]) -> set[int]:
-    """Insert, all at once, the rows whose content no row is about yet. Returns which; most of an import is like that.
+    """Insert all rows with new content at once, most of an import, and return them.
 
-    Inside the caller's transaction. What is left has to be compared, by `_add_line`.
+    Inside the caller's transaction. The other rows have to be compared, by `_add_line`.
     """
     spellings = [both_versions(entry.cid) for entry, _ in lines]
     known = history.known_among("cid", "entries", {spelling for both in spellings for spelling in both})

@@ -35,7 +35,7 @@ def both_versions(cid: str) -> tuple[str, str]:
 
 
 def pins_of(connection: sqlite3.Connection, profile: str, cids: Iterable[str]) -> dict[str, PinRow]:
-    """The rows that stand for the pins of these CIDs, by the CID in both its versions."""
+    """The rows that represent the pins of these CIDs, by the CID in both its versions."""
     found: dict[str, PinRow] = {}
     wanted = list(cids)
     for start in range(0, len(wanted), BATCH):
@@ -52,7 +52,7 @@ def pins_of(connection: sqlite3.Connection, profile: str, cids: Iterable[str]) -
 
 
 def replace_pin(connection: sqlite3.Connection, pin: PinRow) -> None:
-    """Let another row stand for a pin from now on; a row without a record has no other purpose."""
+    """Let another row represent a pin from now on; a row without a record has no other purpose."""
     if pin[5]:
         connection.execute("UPDATE entries SET standing = 0, run = 0, service_name = NULL WHERE id = ?", (pin[0],))
     else:

@@ -223,7 +223,7 @@ def open_database(path: Path, *, searchable: bool) -> Database:
 
 
 def _content_of(cid: str) -> str:
-    """What both versions of a CID share."""
+    """A key that both versions of a CID share."""
     return min(both_versions(cid))
 
 

@@ -172,7 +172,7 @@ class HistoryFile:
     def insert(self, entry: Entry, data: str | None, *, at: int | None = None, pinned_now: bool = False) -> int:
         """Insert a row inside the caller's transaction, under the id `at` or the next one of its millisecond.
 
-        The newest record of some content stands for its pin.
+        The newest record of some content represents its pin.
         """
         entry_id = self.next_id(entry.timestamp) if at is None else at
         standing, run = Standing.RECORD, 0
@@ -355,7 +355,7 @@ INSERT = (
 
 
 INDEXED = (7, 15, 8, 9, 10)
-"""Where the searched texts are among these values, in the order in which the trigger takes them."""
+"""The positions of the searched texts among these values, in the trigger's order."""
 
 
 def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: int) -> tuple[Any, ...]:
