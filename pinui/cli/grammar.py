@@ -251,7 +251,17 @@ def _profile(verbs: _Verbs) -> None:
         "add a profile, or change it: asks for its token, tests it, and keeps it if there is a keyring",
     )
     part.add_argument("name", metavar="NAME", help="its name; pinui knows the addresses of `pinata`")
-    part.add_argument("--api-url", metavar="URL", help="where the pinning API is (default: the one of pinata)")
+    part.add_argument(
+        "--provider",
+        choices=("pinning", "kubo", "cluster", "psa"),
+        help="the kind of service: the hosted service's API (default), Kubo's RPC, IPFS Cluster, or the Pinning "
+        "Service API, which takes no uploads",
+    )
+    part.add_argument(
+        "--api-url",
+        metavar="URL",
+        help="where its API is (default: the one of pinata; of Kubo, the one that runs here)",
+    )
     part.add_argument(
         "--gateway-url",
         action="append",

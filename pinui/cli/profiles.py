@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
 from pinui.workspace.errors import UnknownProfile
-from pinui.workspace.models import Profile
+from pinui.workspace.models import Credential, Profile, ProviderName
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import BUILT_IN, Profiles, check_name, check_url
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pinui.cli.console import Console
     from pinui.sdk.secret import Secret
-    from pinui.workspace import Credential, Workspace
+    from pinui.workspace import Workspace
 
 __all__ = ["profile"]
 
@@ -67,6 +67,7 @@ def _object(profile: Profile, *, is_current: bool, **more: Any) -> dict[str, Any
     return {
         "name": profile.name,
         "preset": profile.preset,
+        "provider": profile.provider,
         "apiUrl": profile.api_url,
         "gatewayUrl": profile.gateway_url,
         "current": is_current,
@@ -79,14 +80,16 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.workspace.credentials import ending
 
     draft = _draft(options, profiles)
-    secret = _read_secret(f"Token for {draft.name}", "token")
+    what = "Token" if draft.provider == "pinning" else "Token or user:password"
+    optional = "" if draft.needs_token else "; empty for none"
+    secret = _read_secret(f"{what} for {draft.name}{optional}", "token", is_needed=draft.needs_token)
     key = _read_secret("Key of the gateway", "gateway key") if options.gateway_key else None
     if not draft.gateway_url:
         console.say("Without --gateway-url nothing can be read back, only written.")
 
     async def work(workspace: Workspace) -> Credential:
         if not options.no_test:
-            console.hint(f"Testing the token at {draft.api_url} …")
+            console.hint(f"Testing {'the token at ' if secret else ''}{draft.api_url} …")
             result = await workspace.test(draft, secret)
             if result.error is not None:
                 from pinui.workspace.sentences import sentence_for
@@ -99,10 +102,12 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
                 )
         profiles.save(draft)
         console.say(f"The profile “{draft.name}” is saved in {profiles.path}.")
-        if (await workspace.credentials.keyring_state()).working:
-            console.hint("Putting its token into the keyring, which may ask you to unlock it …")
-        kept = await workspace.keep_token(draft, secret)
-        await _say_where(workspace, console, "token", kept)
+        kept = Credential(None, "none")
+        if secret:
+            if (await workspace.credentials.keyring_state()).working:
+                console.hint("Putting its token into the keyring, which may ask you to unlock it …")
+            kept = await workspace.keep_token(draft, secret)
+            await _say_where(workspace, console, "token", kept)
         if key is not None:
             await _say_where(
                 workspace, console, "gateway key", await workspace.credentials.save_gateway_key(draft.name, key)
@@ -134,6 +139,8 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
         draft = replace(BUILT_IN["pinata"], name=options.name)
         if options.api_url:
             draft = Profile(options.name, "custom")
+    if options.provider and options.provider != draft.provider:
+        draft = _of_provider(options.name, options.provider, is_here=not options.api_url)
     if options.api_url:
         url = check_url(options.api_url, what="--api-url")
         draft = replace(draft, api_url=url, preset=draft.preset if url == draft.api_url else "custom")
@@ -147,6 +154,16 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
     return replace(draft, gateway_key=draft.gateway_key or options.gateway_key)
 
 
+def _of_provider(name: str, provider: ProviderName, *, is_here: bool) -> Profile:
+    """A profile for another kind of service; `is_here`: with the addresses of a daemon on this machine."""
+    from pinui.workspace.daemons import daemon_addresses
+
+    api_url, gateway_url = daemon_addresses(provider) if is_here else (None, None)
+    if is_here and api_url is None:
+        raise VerbError("The address of the service is missing.", hint="Give it with --api-url.")
+    return Profile(name, "custom", api_url, gateway_url, provider=provider)
+
+
 async def _say_where(workspace: Workspace, console: Console, what: str, kept: Credential) -> None:
     if kept.origin == "keyring":
         name = (await workspace.credentials.keyring_state()).name
@@ -155,7 +172,7 @@ async def _say_where(workspace: Workspace, console: Console, what: str, kept: Cr
         console.say(f"Its {what} was not saved. {kept.trouble or ''}")
 
 
-def _read_secret(prompt: str, what: str) -> Secret:
+def _read_secret(prompt: str, what: str, *, is_needed: bool = True) -> Secret:
     """A secret from a hidden prompt, or the next line of stdin."""
     from pinui.sdk.secret import Secret
     from pinui.workspace.credentials import tidy
@@ -170,7 +187,7 @@ def _read_secret(prompt: str, what: str) -> Secret:
     else:
         text = sys.stdin.readline()
     secret = Secret(tidy(text))
-    if not secret:
+    if not secret and is_needed:
         raise VerbError(f"No {what} was given, so nothing was saved.", hint="Type it at the prompt, or pipe it in.")
     if any(ord(character) < 33 or ord(character) > 126 for character in secret.reveal()):
         raise VerbError(

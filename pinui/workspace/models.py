@@ -15,11 +15,15 @@ __all__ = [
     "ImportReport",
     "KeyringState",
     "Profile",
+    "ProviderName",
     "RevokeResult",
     "State",
     "Status",
     "TestResult",
 ]
+
+
+ProviderName = Literal["pinning", "kubo", "cluster", "psa"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,13 @@ class Profile:
     """The origin that the stored token was entered for. It is sent to no other."""
     known_dialect: Literal["pin", "pinata", "pinata-v3"] | None = None
     """The API of the hosted service that the token was seen to know."""
+    provider: ProviderName = "pinning"
+    """The kind of server at the API's address, as `ClientConfig` names it."""
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether the server asks everybody for a token. A daemon may be open to everybody who reaches it."""
+        return self.provider not in ("kubo", "cluster")
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class OpenClient:
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:
-                config = ClientConfig(provider="pinning", **settings)
+                config = ClientConfig(provider=profile.provider, **settings)
             except ValueError as error:
                 reason = str(error).replace("provider_token", "its token")
                 raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {finished(reason)}") from error
@@ -128,6 +128,10 @@ async def _token(profile: Profile, credentials: Credentials) -> tuple[Secret, st
     credential = for_service(stored, profile)
     if credential.secret:
         return credential.secret, credential.origin
+    if not profile.needs_token:
+        from pinui.sdk.secret import Secret
+
+        return Secret(""), "nowhere"
     if profile.name == ENVIRONMENT:
         raise NoToken("PINUI_API_URL is set and there is no token for it.", hint="Set PINUI_TOKEN.")
     if stored.secret:

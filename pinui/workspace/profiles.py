@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["BUILT_IN", "ENVIRONMENT", "Profiles", "check_name", "check_url"]
+__all__ = ["BUILT_IN", "ENVIRONMENT", "PROVIDERS", "Profiles", "check_name", "check_url"]
 
 LOCAL = Profile("local", "local")
 PINATA = Profile("pinata", "pinata", "https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
 BUILT_IN = {profile.name: profile for profile in (LOCAL, PINATA)}
 ENVIRONMENT = "environment"
 """The name of the profile that `PINUI_API_URL` makes when none is chosen: its pins are not those of `local`."""
+
+PROVIDERS = ("pinning", "kubo", "cluster", "psa")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -123,6 +125,7 @@ class Profiles:
                 "gateway_key": profile.gateway_key or None,
                 "token_for": profile.token_for,
                 "known_dialect": profile.known_dialect,
+                "provider": None if profile.provider == "pinning" else profile.provider,
             }
             for key, value in fields.items():
                 if value is None:
@@ -224,6 +227,9 @@ class Profiles:
         preset = known.get("preset", "custom" if name not in BUILT_IN else base.preset)
         if preset not in ("local", "pinata", "custom"):
             raise wrong("preset", "should be one of local, pinata, custom")
+        provider = known.get("provider", "pinning")
+        if provider not in PROVIDERS:
+            raise wrong("provider", f"should be one of {', '.join(PROVIDERS)}")
         dialect, known_dialect = known.get("dialect", base.dialect), known.get("known_dialect")
         for key, value in (("dialect", dialect), ("known_dialect", known_dialect)):
             if value not in (None, "pin", "pinata", "pinata-v3"):
@@ -259,6 +265,7 @@ class Profiles:
             gateway_key=gateway_key,
             token_for=token_for,
             known_dialect=known_dialect,
+            provider=provider,
         )
 
     def _wrong(self, key: str, reason: str, *, table: str | None) -> ConfigError:

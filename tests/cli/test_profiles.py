@@ -138,6 +138,7 @@ def test_a_profile_that_the_environment_chooses_already_can_still_be_added(call:
     assert json.loads(added.line) == {
         "name": "work",
         "preset": "custom",
+        "provider": "pinning",
         "apiUrl": "http://127.0.0.1:9",
         "gatewayUrl": None,
         "current": False,

@@ -26,7 +26,14 @@ ORIGINS = {
     "session": "in memory, for this run only",
     "node": "the node makes its own",
 }
-KINDS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
+KINDS = {
+    "local": "embedded node",
+    "pinata": "hosted service",
+    "custom": "custom service",
+    "kubo": "Kubo",
+    "cluster": "IPFS Cluster",
+    "psa": "Pinning Service API",
+}
 
 
 class Facts(LineView):
@@ -51,7 +58,7 @@ class Facts(LineView):
         lines += await self._holdings(profile)
         lines += latency(tests)
         self.show_lines(lines, keep=True)
-        pane_title(self, profile.name, KINDS[profile.preset])
+        pane_title(self, profile.name, KINDS.get(profile.provider) or KINDS[profile.preset])
 
     async def addresses(self, profile: Profile) -> list[tuple[str, str]]:
         """Labels and facts; the first two are the addresses of the API and the gateway."""
@@ -66,7 +73,10 @@ class Facts(LineView):
         facts += [("Also read from", other) for other in profile.gateways]
         if profile.preset != "local":
             credential = await workspace.credential(profile)
-            facts.append(("Token", token_words(credential, self.app.clock())))
+            words = token_words(credential, self.app.clock())
+            if credential.origin == "none" and not profile.needs_token:
+                words = "none, and none is needed where the daemon asks for none · r enters one"
+            facts.append(("Token", words))
         else:
             facts.append(("Token", ORIGINS["node"]))
         if known := api_sentence(workspace.profile if used else profile):

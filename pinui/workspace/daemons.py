@@ -1,0 +1,40 @@
+"""Daemons on this machine: the addresses that a running Kubo writes into its repository, and the usual ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+__all__ = ["daemon_addresses"]
+
+MULTIADDR = re.compile(r"/(ip4|ip6|dns4|dns6|dns)/([^/]+)/tcp/(\d+)(/https?)?")
+
+
+def daemon_addresses(provider: str) -> tuple[str | None, str | None]:
+    """The addresses of the API and the gateway of a provider's daemon, as far as they are known."""
+    from pinui.sdk.models import DEFAULT_URLS
+
+    api, gateway = DEFAULT_URLS.get(provider, (None, None))
+    repository = Path(os.environ.get("IPFS_PATH") or Path.home() / ".ipfs")
+    if provider == "kubo":
+        api = _address_in(repository / "api") or api
+    if provider in ("kubo", "cluster"):
+        found = _address_in(repository / "gateway")
+        gateway = f"{found}/ipfs" if found else gateway
+    return api, gateway
+
+
+def _address_in(path: Path) -> str | None:
+    """The address in a file of the repository: a multiaddr, or a URL. The file is there while the daemon runs."""
+    try:
+        text = path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    if text.startswith(("http://", "https://")):
+        return text.rstrip("/")
+    found = MULTIADDR.fullmatch(text)
+    if found is None:
+        return None
+    kind, host, port, scheme = found.groups()
+    return f"{(scheme or '/http')[1:]}://{f'[{host}]' if kind == 'ip6' else host}:{port}"

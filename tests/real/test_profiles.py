@@ -1,0 +1,70 @@
+"""The program on daemons of other people: a profile for Kubo and one for IPFS Cluster, through the verbs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.real.cluster import Cluster
+from tests.real.kubo import KuboServer
+
+Verb = Callable[..., str]
+
+
+@pytest.fixture
+def verb(own_home: Path, tmp_path: Path, kubo_daemon: KuboServer) -> Verb:
+    """Run a verb on a machine where this Kubo runs."""
+    environment = os.environ | {"HOME": str(tmp_path), "IPFS_PATH": kubo_daemon.kubo.environment["IPFS_PATH"]}
+
+    def run(*arguments: str, stdin: str = "", code: int = 0) -> str:
+        command = [sys.executable, "-m", "pinui", *arguments]
+        done = subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    return run
+
+
+def test_a_kubo_that_runs_here_is_found_and_used_without_a_token(
+    verb: Verb, kubo_daemon: KuboServer, tmp_path: Path
+) -> None:
+    added = json.loads(verb("profile", "add", "mine", "--provider", "kubo", "--json", stdin="\n"))
+    assert (added["apiUrl"], added["gatewayUrl"]) == (kubo_daemon.rpc_url, kubo_daemon.gateway_url)
+    verb("profile", "use", "mine")
+    verb("test")
+    (tmp_path / "letter.txt").write_text("Dear reader")
+    cid = verb("upload", str(tmp_path / "letter.txt")).split("\t")[0]
+    assert cid in kubo_daemon.kubo("pin", "ls", "-q", "--type=recursive").decode()
+    assert verb("download", cid, "-o", "-") == "Dear reader"
+    stored = verb("store", '{"city": "Oslo"}').strip()
+    assert json.loads(verb("retrieve", stored)) == {"city": "Oslo"}
+    assert stored in verb("pins")
+    verb("revoke", stored, "--yes")
+    assert stored not in verb("pins")
+
+
+def test_a_cluster_is_used_by_its_addresses(verb: Verb, cluster: Cluster, tmp_path: Path) -> None:
+    gateway = cluster.peers[0].kubo.gateway_url
+    address = ("--api-url", cluster.peers[0].rest_url, "--gateway-url", gateway)
+    verb("profile", "add", "studio", "--provider", "cluster", *address, stdin="\n")
+    (tmp_path / "letter.txt").write_text("Dear cluster")
+    cid = verb("--profile", "studio", "upload", str(tmp_path / "letter.txt")).split("\t")[0]
+    assert verb("--profile", "studio", "download", cid, "-o", "-") == "Dear cluster"
+
+
+def test_a_daemon_that_does_not_run_is_told_with_how_to_start_it(verb: Verb) -> None:
+    refused = verb(
+        "profile", "add", "gone", "--provider", "kubo", "--api-url", "http://127.0.0.1:9", stdin="\n", code=1
+    )
+    assert "nothing was saved" in refused
+    assert "ipfs daemon" in refused
+
+
+def test_a_service_without_an_address_is_asked_for_one(verb: Verb) -> None:
+    assert "--api-url" in verb("profile", "add", "other", "--provider", "psa", stdin="t\n", code=1)
