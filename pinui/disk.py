@@ -26,7 +26,7 @@ except ImportError:  # Windows, which has no such locks
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that only its owner can enter; one that is there stays as the user made it."""
+    """Make a folder that only its owner can enter; an existing one keeps its mode."""
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     for parent in reversed(missing):
         parent.mkdir(mode=0o700, exist_ok=True)

@@ -33,7 +33,7 @@ def checked_filter(text: str) -> Filter:
 
 
 def pins(options: Namespace, console: Console) -> int:
-    """List what the service holds now, as it comes."""
+    """List the service's current pins, as they arrive."""
     wanted = checked_filter(options.filter)
     for term in wanted.terms:
         if isinstance(term, (KindIs, To)):

@@ -57,7 +57,7 @@ def upload(options: Namespace, console: Console) -> int:
 async def _upload_all(
     workspace: Workspace, options: Namespace, console: Console, piped: Path | None
 ) -> tuple[int, int]:
-    await workspace.connect()  # a profile that does not work is said once, not for each file
+    await workspace.connect()  # a profile that does not work is reported once, not for each file
     done = failed = 0
     pending: deque[tuple[str, Transfer]] = deque()
     bars = console.bars()
@@ -144,7 +144,7 @@ def say_left_out(console: Console, path: str, left_out: LeftOut) -> None:
     if kept_out := replace(left_out, empty_folders=0):
         options = ((left_out.hidden, "--hidden"), (left_out.links, "--follow-links"))
         take = " and ".join(option for number, option in options if number)
-        console.say(f"{path}: left out {kept_out}; {take} take them in.")
+        console.say(f"{path}: left out {kept_out}; {take} would include them.")
     if left_out.empty_folders:
         empty = replace(left_out, hidden=0, links=0)
         console.say(f"{path}: left out {empty}: the service can't keep a folder without files.")

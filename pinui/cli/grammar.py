@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         said, _, _ = message.partition(" (choose from")
         wrong, _, choices = message.partition("invalid choice: ")[2].partition(" (choose from ")
         if choices:
-            from difflib import get_close_matches  # only after a slip
+            from difflib import get_close_matches  # only after a typing error
 
             word = wrong.strip("'")
             known = [choice.strip("' )") for choice in choices.split(",")]
@@ -109,7 +109,7 @@ def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None
         "--debug",
         action="store_true",
         default=switch,
-        help="log each request to stderr (of the workbench: to debug.log), and where an error came from",
+        help="log each request to stderr (of the workbench: to debug.log), and the origin of errors",
     )
 
 

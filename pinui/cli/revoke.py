@@ -40,7 +40,7 @@ def revoke(options: Namespace, console: Console) -> int:
                 "Revoking has to be confirmed, and stdin is no terminal.", hint="Add --yes if you are sure."
             )
         what = cids[0] if len(cids) == 1 else f"{count(len(cids))} CIDs"
-        console.say("The service lets go of it; copies elsewhere may live on.")
+        console.say("The service stops keeping it; copies elsewhere may remain.")
         if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
             return 1

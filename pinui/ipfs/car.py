@@ -136,7 +136,7 @@ class CarReader:
             section = yield from self._take(length)
             cid, end = _read_cid(section)
             yield Block(cid, section[end:])
-        # TrailingWork the payload of version 2 comes an index, which is of no use to a stream.
+        # After the payload of version 2 comes an index, which a stream can't use.
         while True:
             self._between = True
             self._intake.take(self._intake.size)

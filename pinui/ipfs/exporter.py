@@ -1,4 +1,4 @@
-"""From blocks, which a function hands over, to files and folders: read, list, resolve a path, walk a tree."""
+"""From blocks to files and folders: read, list, resolve a path, walk a tree. A function looks blocks up."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def stringify(value: Any) -> str:
 
 
 def is_small(value: Any, budget: int = 64 * 1024) -> bool:
-    """Whether writing the value is quick, found out at no more cost than that: so many characters, or fewer."""
+    """Whether the text of a value has about `budget` characters or fewer, found out at no more cost than that."""
     pending: list[Any] = [value]
     while pending:
         item = pending.pop()

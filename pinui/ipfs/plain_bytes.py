@@ -42,7 +42,7 @@ def likely_profiles(cid: Cid) -> tuple[ImportProfile, ...]:
 
 
 def can_rebuild(cid: Cid) -> bool:
-    """Whether this CID is of a tree as importers make it, so that building one from the bytes can give it again."""
+    """Whether this CID names a tree as importers make it, so that building one from the bytes can give the same CID."""
     return (cid.codec, cid.hash_code, len(cid.digest)) == (DAG_PB, SHA2_256, 32)
 
 

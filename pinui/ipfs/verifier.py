@@ -1,4 +1,4 @@
-"""Verified reading of a CAR as it streams in: every block is checked before a byte of it is handed on.
+"""Verified reading of a CAR stream: every block is checked before a byte of it is passed on.
 
 The archive must come parents first (`order=dfs`), as `walk_blocks` writes it. Then nothing has to be kept:
 memory does not grow with the content. The archive's own claims (its roots) are not used; all trust comes from

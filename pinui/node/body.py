@@ -26,7 +26,7 @@ async def accept_body(request: web.BaseRequest) -> None:
 
 
 async def pieces(request: web.BaseRequest) -> AsyncIterator[bytes]:
-    """The body as it comes; a client that stalls or breaks off is an `ApiError`."""
+    """The body as it arrives; a client that stalls or disconnects is an `ApiError`."""
     while True:
         try:
             async with asyncio.timeout(STALLED):

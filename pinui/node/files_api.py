@@ -264,7 +264,7 @@ class FilesApi:
         return _data(group_body(group))
 
     async def _move(self, to: str | None, group: str, file_id: str) -> web.Response:
-        """Put a file into a group, or take it out of it."""
+        """Add a file to a group, or remove it."""
         await self._workers.run(self._store.check_group, group)
         moved = await self._workers.run(
             self._store.update, self._tus.pin_id(file_id), lambda pin: replace(pin, group=to)

@@ -394,7 +394,7 @@ def remove_group(connection: sqlite3.Connection, id_: str) -> bool:
 
 
 def id_of(car: str) -> str:
-    """The id of the pin in a CAR: an index that is made again gives it the same one."""
+    """The id of the pin in a CAR: a rebuilt index gives it the same one."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"pinui:{car}"))
 
 

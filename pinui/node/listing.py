@@ -16,7 +16,7 @@ from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 
 __all__ = ["Row", "describe", "folder_page"]
 
-# Each entry that is looked at costs a read.
+# Each described entry costs a read.
 LOOKED_AT = 1000
 
 STYLE = """

@@ -21,7 +21,7 @@ from pinui.node.trees import describe_tree
 __all__ = ["make_again", "open_index"]
 
 PIECE = 1024 * 1024
-# A larger index takes too long to be looked at as a whole at every start; its damage is found when it is met.
+# A larger index takes too long to check at every start; its damage is found on use.
 SMALL = 8 * 1024 * 1024
 log = logging.getLogger("pinui.node")
 

@@ -70,7 +70,7 @@ class Client:
             record = await client.store({"hello": "world"})
             value = await client.retrieve(record.cid)
 
-    Nothing is encrypted: everybody with the CID can read the content. Failures are `PinuiError`s: the message says
+    Nothing is encrypted: anyone with the CID can read the content. Failures are `PinuiError`s: the message says
     what happened, `hint` says what to do. One client serves any number of operations at a time, on one event loop.
     """
 
@@ -176,7 +176,7 @@ class Client:
         on_progress: OnProgress | None = None,
         on_verdict: OnVerdict | None = None,
     ) -> Blob | Path:
-        """Read a file: into memory; or, with `to`, streamed to a path that appears whole or not at all.
+        """Read a file: into memory; or, with `to`, streamed to a path that appears when it is complete.
 
         Where `to` is a folder, the content goes into it under its own name; a folder's CID becomes a folder. An
         existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` names
@@ -202,8 +202,8 @@ class Client:
             async with client.stream(cid) as stream:
                 async for piece in stream: ...
 
-        Where the gateway gives blocks, each is proven before a byte of it is handed on. Elsewhere the verdict comes at
-        the end: an `IntegrityError` then says that the bytes are not the ones that the CID names.
+        If the gateway serves blocks, each is verified before a byte of it is passed on. Otherwise the verdict comes at
+        the end, as an `IntegrityError` if the bytes don't match the CID.
         """
         if not isinstance(self.provider, Streams):
             raise _unsupported("stream content")

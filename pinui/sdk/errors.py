@@ -5,15 +5,15 @@ PinuiError
 ├── SerializationError (ValueError)     the value can't be written as JSON without loss
 ├── ContentError (ValueError)           the wrong kind of content came back: no JSON, no message, too large
 ├── SourceChanged (OSError)             the file changed while it was uploaded; nothing is recorded
-├── NetworkError (ConnectionError)      the provider or gateway could not be reached, or broke off
+├── NetworkError (ConnectionError)      the provider or gateway could not be reached, or the connection broke
 │   └── NetworkTimeout (TimeoutError)   it was reached and did not answer in time
 ├── ProviderError                       it refused the request
 │   └── RateLimited                     it asked for a pause that is too long to wait
 ├── Unsupported (NotImplementedError)   this service can't do that; nothing was sent
 └── IntegrityError (ValueError)         the bytes provably don't match the CID
 
-The message is the contract's: `HTTP error {status}`, `Invalid CID`, or the provider's own words. Facts ride along as
-attributes, and `hint` says what to do next.
+The message is the contract's: `HTTP error {status}`, `Invalid CID`, or the provider's own words. Facts are
+attributes, and `hint` is the next step.
 """
 
 from __future__ import annotations

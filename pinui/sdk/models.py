@@ -80,9 +80,9 @@ class Timeouts:
     """Time limits, in seconds."""
 
     connect: float = 10.0
-    """To reach the other side."""
+    """Time to connect."""
     idle: float = 60.0
-    """With no progress worth the name, at any point."""
+    """Time without noticeable progress, at any point."""
     total: float = 300.0
     """For one attempt at a small call (JSON, unpin, test). Files take as long as they make progress."""
 
@@ -205,7 +205,7 @@ class ClientConfig:
                 raise ValueError("pin_api_url is needed: the service's address, such as https://api.pinata.cloud/psa")
         elif api is None and gateway is None:
             gateway = usual_gateway
-        api = usual_api if api is None else api  # an empty text is a slip: a token meant for elsewhere stays here
+        api = usual_api if api is None else api  # an empty text is a mistake: a token meant for elsewhere stays here
         for name, value in (
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api, "pin_api_url", self.allow_insecure)),

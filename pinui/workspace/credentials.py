@@ -123,7 +123,7 @@ def expiry(secret: Secret) -> datetime | None:
 
 
 def ending(expires_at: datetime | None, now: datetime | None = None) -> str | None:
-    """A sentence about a token that has ended or is about to; None for one that is good for a while."""
+    """A sentence about a token that has expired or soon will; None for any other."""
     if expires_at is None:
         return None
     left = expires_at - (now or datetime.now(UTC))

@@ -65,7 +65,7 @@ class WrongCID(WorkspaceError):
 
 
 class AlreadyExists(WorkspaceError, FileExistsError):
-    """A file that is in the way and may not be overwritten; or a folder, which never is."""
+    """An existing file that may not be overwritten, or an existing folder, which never may."""
 
     def __init__(self, message: str, *, hint: str | None = None, is_file: bool = True) -> None:
         super().__init__(message, hint=hint)

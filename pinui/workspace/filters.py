@@ -121,7 +121,7 @@ class Filter:
         return tuple(term.text for term in self.terms if isinstance(term, (Word, To)) and not term.negated)
 
     def matches(self, cid: str, name: str | None, size: int | None, created: int | None, now: float) -> bool:
-        """Whether a pin of a service matches, of which no more is known. `created` is in milliseconds."""
+        """Whether a pin of a service matches, by the few facts that it has. `created` is in milliseconds."""
         return all(_matches(term, cid, name, size, created, now) != term.negated for term in self.terms)
 
 

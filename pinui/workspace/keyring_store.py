@@ -99,7 +99,7 @@ class OSKeyring:
 
 
 def _in_daemon(work: Callable[[Any], T], answered: threading.Event) -> asyncio.Future[T]:
-    """Run some work on a daemon thread: an executor's would be waited for at exit, and this one may hang for ever."""
+    """Run some work on a daemon thread: Python waits for an executor's thread at exit, and this one may hang."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 

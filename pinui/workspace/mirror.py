@@ -66,7 +66,7 @@ class Mirror:
         await self._read(client, run, pins)
         await history.finish_run(run, _now(), pins=pins)
         state = await history.account_state(profile)
-        # New pins came while a run was interrupted; and where the count differs, something vanished.
+        # New pins may have arrived while a run was interrupted; a different count means that pins vanished.
         is_short = not run.is_full and pins is not None and pins != state.pins + state.uncounted
         if was_interrupted or is_short:
             run = await history.begin_run(profile, identity, _now(), full=is_short)

@@ -79,7 +79,7 @@ class Service:
         return opened.client
 
     async def call(self, call: Awaitable[T]) -> T:
-        """Await one call of the client and report how it went."""
+        """Await one call of the client and report its result."""
         from pinui.sdk.errors import IntegrityError, NetworkError, ProviderError
 
         try:

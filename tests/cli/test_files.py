@@ -80,7 +80,7 @@ def home(here: Path) -> Path:
 
 
 LEFT_OUT = """\
-home: left out 1 hidden name and 2 links; --hidden and --follow-links take them in.
+home: left out 1 hidden name and 2 links; --hidden and --follow-links would include them.
 home: left out 1 empty folder: the service can't keep a folder without files.
 """
 
@@ -114,8 +114,8 @@ def test_they_go_up_when_asked_for(call: Run, here: Path, options: list[str], na
 @pytest.mark.parametrize(
     ("options", "names", "left_out"),
     [
-        ([], ["a"], "home: left out 1 hidden name and 2 links; --hidden and --follow-links take them in.\n"),
-        (["--hidden"], [".ssh/id_rsa", "a"], "home: left out 2 links; --follow-links take them in.\n"),
+        ([], ["a"], "home: left out 1 hidden name and 2 links; --hidden and --follow-links would include them.\n"),
+        (["--hidden"], [".ssh/id_rsa", "a"], "home: left out 2 links; --follow-links would include them.\n"),
         (["--hidden", "--follow-links"], [".ssh/id_rsa", "a", "linked/b", "passwd"], ""),
     ],
 )

@@ -169,7 +169,7 @@ class Api:
 
 
 class LineSink:
-    """Cuts a body into lines, each a JSON object, and hands them on as they come."""
+    """Cuts a body into lines, each a JSON object, and passes them on as they arrive."""
 
     def __init__(self, hand_on: Callable[[list[Line]], Awaitable[None]]) -> None:
         self._hand_on = hand_on
@@ -189,7 +189,7 @@ class LineSink:
         self._rest, self._has_handed_on = b"", False
 
     def start_over(self) -> None:
-        """The answer comes from its beginning again, after some lines of it were handed on."""
+        """A second start of the answer is an error once lines were passed on."""
         raise NetworkError("The answer broke off after a part of it was read")
 
     async def write(self, chunk: bytes) -> None:

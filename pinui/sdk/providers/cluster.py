@@ -116,7 +116,7 @@ class ClusterProvider(AddingProvider):
         return {**wire.answer_object(body), "name": order.get("name"), "created": order.get("timestamp")}
 
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
-        """The peers that keep a pin, or are to, by name. Nobody where it isn't pinned."""
+        """The peers that keep a pin, or will, by name; empty if it isn't pinned."""
         asked = await self._ask(Address.parse_root(cid).cid)
         return () if asked is None else tuple(sorted(_states(asked), key=lambda peer: peer.name))
 
@@ -132,7 +132,7 @@ class ClusterProvider(AddingProvider):
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Have the cluster fetch and keep content that is stored elsewhere.
 
-        A pin that is there already stays as it is, but for a name that is given.
+        An existing pin stays as it is, except for a given name.
         """
         address = Address.parse_root(cid)
         order = await self._order(address.cid)
@@ -143,7 +143,7 @@ class ClusterProvider(AddingProvider):
         return _pin(await self._ask(address.cid) or {}) or Pin(cid=address.cid, name=name, status="queued")
 
     async def rename(self, cid: str, name: str) -> None:
-        """Give a pin another name: pinning it again does, with everything else that was said of it."""
+        """Give a pin another name, by pinning it again with all its other settings."""
         address = Address.parse_root(cid)
         # Renaming would pin unpinned content; that is an error, as at other services.
         _status, body = await self._api.call(self._api.request("GET", f"allocations/{address.cid}"))
@@ -175,7 +175,7 @@ def _summary(states: Iterable[PeerState]) -> PinStatus:
 
 
 def _states(line: Line) -> list[PeerStatus]:
-    """The peers that are to keep a pin."""
+    """The peers that will keep a pin."""
     found = [
         PeerStatus(
             name=str(peer.get("peername") or peer_id),

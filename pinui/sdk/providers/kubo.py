@@ -1,4 +1,4 @@
-"""Kubo, the reference implementation of IPFS, over its RPC: pins on a daemon of one's own."""
+"""Kubo, the reference implementation of IPFS, over its RPC: pins on your own daemon."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class KuboProvider(AddingProvider):
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Have the daemon fetch and keep content that is stored elsewhere. It is pinned when this returns.
 
-        A pin that is there already keeps its name, unless another one is given. `NetworkTimeout` says that nothing new
-        arrived for as long as `timeout` allows.
+        An existing pin keeps its name, unless another one is given. `NetworkTimeout`: nothing new arrived within the
+        time limit.
         """
         address = Address.parse_root(cid)
         if name is None and (held := await self._find(address.cid)) is not None:

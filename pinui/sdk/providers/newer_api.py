@@ -198,7 +198,7 @@ class NewerApi:
         return cid or PENDING
 
     async def _wait(self, result: Rejection | Breakdown, tries: int) -> None:
-        """Wait before the service is asked how far it is; raise where another try makes no sense."""
+        """Wait before the next question for the offset; raise if another try makes no sense."""
         wait = wait_before_retry(
             # A wrong offset is no refusal: the answer has the right one.
             replace(result, status=503) if isinstance(result, Rejection) and result.status in (409, 423) else result,

@@ -116,7 +116,7 @@ def _read_row(row: object) -> Pin | None:
     )
 
 
-# The hosted service's words for how far a request to pin by CID is; other words mean failed.
+# The hosted service's words for the progress of a request to pin by CID; other words mean failed.
 JOB_STATES: dict[str, PinStatus] = {
     "pinned": "pinned",
     "prechecking": "queued",

@@ -89,7 +89,7 @@ class PsaProvider(GatewayContent):
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Ask the service to fetch and keep content that is served elsewhere.
 
-        A request that is there already is not repeated; it gets the name, if one is given.
+        An existing request is not repeated; it gets the name, if one is given.
         """
         address = Address.parse_root(cid)
         for request in await self._requests(address.cid):

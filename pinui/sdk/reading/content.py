@@ -106,7 +106,7 @@ class GatewayContent:
 
     @asynccontextmanager
     async def stream(self, cid: str) -> AsyncGenerator[_Stream]:
-        """Content as it arrives; where the gateway gives blocks, each is proven before a byte of it is handed on."""
+        """Content as it arrives; if the gateway serves blocks, each is verified before a byte of it is passed on."""
         stream = _Stream(Address.parse(cid))
         reading = asyncio.create_task(stream.fill(self._reader))
         try:

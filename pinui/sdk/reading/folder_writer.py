@@ -104,7 +104,7 @@ class FolderWriter:
                     pass
 
     def commit(self) -> Path:
-        """Give the folder its name. One that is there already is never mixed with it."""
+        """Give the folder its name. An existing folder is never mixed with it."""
         # The slow part, without the lock: a cancelled caller doesn't wait for the disk.
         for folder, _folders, _files in os.walk(self._temporary or ""):
             with suppress(OSError):

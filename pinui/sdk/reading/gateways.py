@@ -29,7 +29,7 @@ class Abilities:
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """One gateway, or Kubo's RPC in place of one: that gives single blocks, of which everything can be read."""
+    """One gateway, or Kubo's RPC in its place, which serves single blocks: everything can be read from those."""
 
     url: str
     key: SecretHeader | None = None

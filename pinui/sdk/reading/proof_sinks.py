@@ -138,7 +138,7 @@ class CheckingSink:
 
 
 class CarSink:
-    """Takes a CAR, checks every block, and hands on the file, or the folder, that the blocks make up."""
+    """Takes a CAR, checks every block, and passes on the file or folder in the blocks."""
 
     MEDIA_TYPE = "application/vnd.ipld.car"
 

@@ -52,9 +52,9 @@ class _Job:
     folder: FolderSink | None
     transfer: bool
     blocks_first: bool
-    """Each byte is to be proven before it is handed on."""
+    """Whether each byte must be proven before it is passed on."""
     check: CheckingSink = field(init=False)
-    """Before the sink. One for all gateways: a pipe goes on at the next one where the last one broke off."""
+    """The check before the sink, one for all gateways: a pipe continues at the next one."""
 
     def __post_init__(self) -> None:
         self.check = CheckingSink(self.sink, self.cid)
@@ -111,7 +111,7 @@ class GatewayReader:
     ) -> ReadResult:
         """Read into the sink (or, where a folder turns out to be meant, into `folder`)."""
         job = _Job(address, Cid.parse(address.cid), sink, folder, transfer, blocks_first)
-        # A path that isn't there is more likely a slip than a delay.
+        # A missing path is more likely a mistake than a delay.
         pinned = None if address.path else self._fresh.get(job.cid.multihash)
         fresh = pinned is not None and self.clock.monotonic() - pinned < STILL_FRESH
         for wait in (*PROPAGATION_WAITS, None) if fresh else (None,):
@@ -156,7 +156,7 @@ class GatewayReader:
     async def look_into(self, entries: Sequence[FolderEntry]) -> dict[Cid, Piece]:
         """The first blocks of a folder's entries, each checked, where the gateway is on this machine.
 
-        Elsewhere so many small questions would soon be too many for a gateway.
+        For other gateways, these would be too many small requests.
         """
         gateway = self._gateways[0]
         if not is_loopback(urlsplit(gateway.url).hostname) or not gateway.gives.blocks:

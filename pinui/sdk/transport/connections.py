@@ -61,7 +61,7 @@ def patient_socket(address: tuple[Any, ...]) -> socket.socket:
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL, never for this machine; `ValueError` for one of no use."""
+    """The proxy that the environment names for a URL, never for this machine; `ValueError` for an unusable one."""
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or proxy_bypass(parts.netloc):
         return None

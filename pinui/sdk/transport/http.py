@@ -12,7 +12,7 @@ from pinui.sdk.urls import origin
 __all__ = ["LISTING", "Body", "Breakdown", "Head", "OnProgress", "Rejection", "Request", "SecretHeader", "Sink"]
 
 OnProgress = Callable[[int, int | None], None]
-"""Called with the bytes done and the bytes in all (None where the other side didn't say)."""
+"""Called with the bytes done and the total (None if it is unknown)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Request:
     is_api_call: bool = False
     """Calls of the API keep to its rate limit, and don't follow a redirect to another origin: their token could not."""
     transfer: bool = False
-    """A transfer has no limit in all: it may take as long as it makes progress."""
+    """A transfer has no total limit: it may take as long as it makes progress."""
     refuses_with_500: bool = False
     """This API answers 500 to everything that it refuses, with the reason as JSON: another try would end the same."""
 
@@ -129,7 +129,7 @@ class Sink(Protocol):
 
     @property
     def full(self) -> bool:
-        """Whether more would be of no use."""
+        """Whether the sink needs no more."""
         ...
 
     def resume_from(self) -> tuple[int, str] | None:

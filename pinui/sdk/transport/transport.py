@@ -24,12 +24,12 @@ __all__ = ["Clock", "Outcome", "Transport"]
 
 log = logging.getLogger("pinui.http")
 MOST_REDIRECTS = 5
-# A shorter wait is over before anybody has read about it.
+# A shorter wait ends before a person has read about it.
 WORTH_TELLING = 1.0
 LONGEST_ERROR_BODY = 64 * 1024
 # Less than this within the idle limit is a drip, not progress.
 PROGRESS = 1024
-# Kubo's gateway has asked everybody that it knows, for as long as it may: another try would do the same.
+# Kubo's gateway has asked all its peers, up to its time limit: another try would do the same.
 NOBODY_FOUND = b"Unable to retrieve content within timeout period"
 # A service that has received a file still has to cut and hash it: that much more patience for each byte sent.
 DIGESTING_RATE = 5_000_000
@@ -55,7 +55,7 @@ class Outcome:
     maybe_done: bool = False
     """An earlier attempt may have taken effect although its reply was lost."""
     already_done: bool = False
-    """It has: `is_done` said so."""
+    """The operation is done, according to `is_done`."""
 
 
 class Transport:

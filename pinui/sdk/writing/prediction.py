@@ -40,7 +40,7 @@ class SeenFiles:
             self.small += piece
 
     def end_of(self, part: Part) -> None:
-        """The current file is over."""
+        """End the current file."""
         if part.is_folder:
             self._folders.append(part.name)
             return

@@ -26,7 +26,7 @@ SETTLING = 60_000
 FULL_EVERY = 24 * 3600 * 1000
 """Milliseconds after which everything is read again: vanished pins are found in no other way."""
 PIECE = 5000
-"""Rows that are looked at in one transaction after a run."""
+"""Rows to check in one transaction after a run."""
 KNOWN = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
 
 
@@ -143,7 +143,7 @@ def finish_run(history: HistoryFile, run: Run, now: int, *, pins: int | None) ->
             (now, run.profile),
         )
         if run.is_full:
-            # A service counts content twice that it lists under two ids: that difference is no news later.
+            # A service counts content twice that it lists under two ids: later runs expect that difference.
             uncounted = 0 if pins is None else pins - state.pins
             history.connection.execute(
                 "UPDATE accounts SET checked_at = ?, uncounted = ? WHERE profile = ?", (now, uncounted, run.profile)
