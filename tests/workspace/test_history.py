@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinui.workspace import Entry, History, HistoryError, Query
+from pinui.workspace.filters import folded
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.schema import MAX_TIMESTAMP, VERSION, can_search, writing
 from tests.workspace.old_histories import VERSIONS, write_old
@@ -148,8 +149,8 @@ def test_pages_by_key_give_every_row_once_in_order_while_rows_arrive(path: Path,
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    names=st.lists(st.text(alphabet="abAB%_\\\"'* é日", max_size=8), max_size=8),
-    text=st.text(alphabet="abAB%_\\\"'* é日", min_size=1, max_size=5),
+    names=st.lists(st.text(alphabet="abAB%_\\'* é日", max_size=8), max_size=8),
+    text=st.text(alphabet="abAB%_\\'* é日", min_size=1, max_size=5),
 )
 def test_the_index_and_the_plain_search_agree_with_a_plain_loop(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], text: str
@@ -161,8 +162,8 @@ def test_the_index_and_the_plain_search_agree_with_a_plain_loop(
                 for number, name in enumerate(names):
                     history.add(row(number, name=name, cid="Q"), None)
             found = {entry.timestamp - START for entry in history.page(Query(text=text))}
-        words = text.lower().split()
-        assert found == {number for number, name in enumerate(names) if all(word in name.lower() for word in words)}
+        words = folded(text).split()
+        assert found == {number for number, name in enumerate(names) if all(word in folded(name) for word in words)}
 
 
 def test_rows_written_by_a_build_without_the_index_are_found_by_one_that_has_it(path: Path) -> None:
