@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pinui.figures import count, size
 from pinui.workspace import Entry
+from pinui.workspace.rows import Standing
 
-__all__ = ["KIND_TONES", "VERDICTS", "kind_label", "size_in_words", "title_of"]
+__all__ = ["KIND_TONES", "VERDICTS", "WHERE", "kind_label", "size_in_words", "title_of"]
 
 KIND_TONES = {"json": "primary", "file": "secondary", "message": "warning"}
 KIND_LABELS = {"json": "json", "file": "file", "message": "msg"}
@@ -13,6 +14,13 @@ VERDICTS = {
     "verified": ("✓", "success", "verified", "the bytes hash to the CID"),
     "unverifiable": ("?", "warning", "not provable", "the service cut the file its own way"),
     "mismatch": ("✗", "error", "mismatch", "the bytes do not hash to the CID"),
+}
+
+WHERE: dict[int, tuple[str, str, str]] = {
+    Standing.BOTH: ("●", "success", "the account, and here"),
+    Standing.ACCOUNT: ("○", "primary", "the account; made elsewhere"),
+    Standing.HERE: ("·", "muted", "here alone: gone from the account"),
+    Standing.REVOKED: ("·", "muted", "here alone"),
 }
 
 

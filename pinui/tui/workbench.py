@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from textual import events
 from textual.message import Message
 
-from pinui.figures import count, plural
+from pinui.figures import ago, count, plural
 from pinui.tui.busy import Busy
 from pinui.tui.common_keys import APP
 from pinui.tui.crash import ReportsCrashes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pinui import Totals
     from pinui.workspace import Entry, Profile, TestResult, Workspace
     from pinui.workspace.drafts import Drafts
+    from pinui.workspace.rows import AccountState
 
 __all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Unfinished", "Workbench"]
 
@@ -122,6 +123,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
         self.totals: dict[str, Totals] = {}
+        self.accounts: dict[str, AccountState] = {}
+        """How much of each profile's account is known, as it was read last."""
         self._transfer_news = TransferNews()
         self._tell_no_more: Callable[[], None] = lambda: None
         self._written = 0
@@ -213,10 +216,24 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
                 await self.workspace.connect()
                 if self.workspace.profile.preset == "local":
                     await self.test()
+                self.mirror()
             except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
                 self.tell_error(error)
 
         self.run_worker(opened, group="app.connect", exclusive=True, exit_on_error=False)
+
+    def mirror(self) -> None:
+        """Read the account in the background. A service that can't list its pins is left alone."""
+
+        async def read() -> None:
+            try:
+                name = self.workspace.profile.name
+                self.accounts[name] = await self.workspace.sync()
+            except Exception as error:
+                log.debug("the account was not read", exc_info=error)
+            self._workspace_changed()
+
+        self.run_worker(read, group="app.mirror", exclusive=True, exit_on_error=False)
 
     async def test(self, other: Profile | None = None) -> TestResult:
         """Ask the service in use, or another one, whether the token works; remember how long it took."""
@@ -282,13 +299,19 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             return profile.name, "waiting", words
         if left := self.workspace.pause_left:
             return profile.name, "waiting", f"waiting for the service · {left} s"
+        progress, account = self.workspace.mirror.progress, self.accounts.get(profile.name)
+        if progress is not None and progress.profile == profile.name and progress.read:
+            of = "" if progress.total is None else f" of {count(progress.total)}"
+            return profile.name, status.state, f"mirroring {count(progress.read)}{of}"
         if profile.preset == "local":
             return profile.name, status.state, "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
         facts = [urlsplit(profile.api_url or "").hostname or ""]
         if tests and tests[-1].ok:
             facts = [f"{tests[-1].milliseconds:.0f} ms"]
-        if totals:
+        if account is not None and account.mirrored_at is not None:
+            facts.append(f"{count(account.pins)} pins · mirrored {ago(account.mirrored_at, self.clock())}")
+        elif totals:
             facts.append(f"{count(totals.pins)} pins")
         return profile.name, status.state, " · ".join(facts)
 

@@ -141,3 +141,13 @@ class AccountState:
     """When all pins were read last."""
     is_under_way: bool = False
     """Whether a run is unfinished."""
+
+    @property
+    def tells_where(self) -> bool:
+        """Whether it is known which pins are on the account."""
+        return self.mirrored_at is not None or self.is_under_way
+
+    @property
+    def differs(self) -> bool:
+        """Whether some pins are on the account alone, or here alone."""
+        return bool(self.elsewhere or self.here)

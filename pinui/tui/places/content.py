@@ -20,7 +20,7 @@ from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import LineView
 
-__all__ = ["ContentScreen", "open_address"]
+__all__ = ["ContentScreen", "open_address", "pin_address"]
 
 AROUND = 8
 """Lines that the border, the footer and some air take."""
@@ -102,10 +102,11 @@ async def open_address(screen: PlaceScreen, address: str) -> None:
     elif chosen == "r":
         await screen.app.run_action(f"app.receive({address!r})")
     elif chosen == "p":
-        await _pin(screen, address)
+        await pin_address(screen, address)
 
 
-async def _pin(screen: PlaceScreen, address: str) -> None:
+async def pin_address(screen: PlaceScreen, address: str) -> None:
+    """Ask the service to keep what somebody else stored."""
     with screen.app.busy("pinning …"):
         pin = await screen.workspace.pin(address)
     short = short_cid(pin.cid)

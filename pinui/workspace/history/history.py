@@ -11,8 +11,11 @@ from pinui.workspace.history import account
 from pinui.workspace.history.store import HistoryFile
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Coroutine
     from pathlib import Path
+
+    from pinui.workspace.rows import Query
 
 __all__ = ["History"]
 
@@ -51,7 +54,22 @@ class History:
         self.path = path
         self._changed = changed or (lambda: None)
         self._file: HistoryFile | None = None
+        self._lists: tuple[ThreadPoolExecutor, HistoryFile] | None = None
         self._thread: ThreadPoolExecutor | None = None
+
+    async def list_ids(self, query: Query) -> array[int]:
+        """The ids of a long list, read beside everything else: other reads and writes don't wait for them."""
+        if self._lists is None:
+            self._lists = ThreadPoolExecutor(1, "pinui-lists"), HistoryFile(self.path)
+        thread, file = self._lists
+        reading = asyncio.get_running_loop().run_in_executor(thread, file.ids, query)
+        try:
+            return await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            file.interrupt()  # nobody waits for it any more, and the next list should not
+            await asyncio.wait([reading])
+            reading.exception()
+            raise
 
     count = _reading(HistoryFile.count)
     count_pins = _reading(HistoryFile.count_pins)
@@ -59,6 +77,7 @@ class History:
     entries = _reading(HistoryFile.entries)
     page = _reading(HistoryFile.page)
     latest = _reading(HistoryFile.latest)
+    pin_of = _reading(HistoryFile.pin_of)
     record = _reading(HistoryFile.record)
     recipients = _reading(HistoryFile.recipients)
     rows_sharing = _reading(HistoryFile.rows_sharing)
@@ -83,6 +102,11 @@ class History:
 
     async def aclose(self) -> None:
         """Finish the running work and close the file."""
+        if self._lists is not None:
+            thread, file = self._lists
+            await asyncio.get_running_loop().run_in_executor(thread, file.close)
+            thread.shutdown(wait=False)
+            self._lists = None
         if self._thread is not None:
             await self.do(HistoryFile.close)
             self._thread.shutdown(wait=False)

@@ -95,6 +95,13 @@ class Facts(LineView):
             held = plural(totals.pins, "pin") + ("" if totals.size is None else f" · {size(totals.size)}")
             held += "" if profile.preset == "local" else " · when last tested"
             lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
+        account = await history.account_state(profile.name)
+        if account.mirrored_at is not None:
+            read = (
+                f"{plural(account.pins, 'pin')} · {size(account.size)} · {ago(account.mirrored_at, self.app.clock())}"
+            )
+            read += f" · {count(account.elsewhere)} made elsewhere" if account.elsewhere else ""
+            lines.append([("Mirrored here".ljust(LABEL), "muted"), (read, "text")])
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
         lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
         return lines

@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from pinui import FolderItem, Peek
 from pinui.figures import ago, when
 from pinui.tui.display import first_lines, fit, short_path, wrapped
-from pinui.tui.entries import VERDICTS, size_in_words, title_of
+from pinui.tui.entries import VERDICTS, WHERE, size_in_words, title_of
 from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.keys import DETAIL
@@ -60,6 +60,8 @@ class Detail(LineView):
         self.chosen = 0
         self.trail: list[str] = []
         self.now = 0.0
+        self.tells_where = False
+        """Whether it is known which pins are on the account."""
 
     def watch_entry(self, before: Entry | None, entry: Entry | None) -> None:
         """Another pin: what was known of the last one goes."""
@@ -122,7 +124,7 @@ class Detail(LineView):
                 words = str(cast("dict[str, Any]", document).get("payload", ""))
                 return partial(show_words, words), None
             return partial(show_json, document), None
-        preview = Peek(b"", total=0) if entry.size == 0 else await peek(self.app.workspace, address)
+        preview = Peek(b"", total=0) if entry.size == 0 and entry.recorded else await peek(self.app.workspace, address)
         if preview.entries is not None:
             return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
         return partial(show_bytes, preview, colours=not self.app.no_color), None
@@ -214,6 +216,10 @@ class Detail(LineView):
         if self.link:
             facts.append(("Gateway", self.link.split("://", 1)[-1].rpartition("/")[0] + "/…", "text"))
         facts.append(("Profile", entry.profile, "text"))
+        if self.tells_where and entry.standing in WHERE:
+            facts.append(("On", WHERE[entry.standing][2], "text"))
+        if entry.service_name and entry.service_name != title_of(entry):
+            facts.append(("Service", f"calls it {entry.service_name}", "text"))
         if entry.recipient:
             facts.append(("To", entry.recipient, "text"))
         if entry.note:

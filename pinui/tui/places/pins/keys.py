@@ -34,6 +34,8 @@ PINS = Group(
         Command("pins.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
         Command("pins.download", "d", "screen.download", "download", "Save it to a file, in Files"),
         spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
+        spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
+        spare("pins.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
         spare("pins.mark_all", "a", "screen.mark_all", "mark all", "Mark every pin in the list, or none"),
         spare("pins.hide", "z", "screen.hide", "hide revoked", "Hide the revoked ones, or show them again"),
         spare(
@@ -43,7 +45,13 @@ PINS = Group(
             "forget",
             "Remove rows from this machine's history; the pins stay",
         ),
-        spare("pins.refresh", "r", "screen.refresh_list", "refresh", "Read the history and this preview again"),
+        spare(
+            "pins.refresh",
+            "r",
+            "screen.refresh_list",
+            "refresh",
+            "Read the account, the history and this preview again",
+        ),
         here("pins.clear", "escape", "screen.clear_filter", "clear the filter", "Show everything again"),
     ),
     "pins",

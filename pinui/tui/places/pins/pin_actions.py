@@ -12,7 +12,15 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry
 from pinui.workspace.scratch import scratch_folder
 
-__all__ = ["annotate", "forget", "read_in_pager", "rename", "store_again"]
+__all__ = [
+    "annotate",
+    "forget",
+    "pin_by_cid",
+    "read_in_pager",
+    "rename",
+    "rename_at_service",
+    "store_again",
+]
 
 
 async def rename(screen: PlaceScreen, entry: Entry) -> None:
@@ -29,6 +37,35 @@ async def annotate(screen: PlaceScreen, entry: Entry) -> None:
     if note is not None:
         await screen.workspace.history.annotate(entry.cid, entry.profile, note)
         screen.reload()
+
+
+async def rename_at_service(screen: PlaceScreen, entry: Entry) -> None:
+    """Ask for another name of a pin at the service."""
+    from pinui.tui.dialogs.prompt import Prompt
+
+    question = f"Another name for {_short_title(entry)} at {screen.workspace.profile.name}"
+    note = "Everybody with access to the account sees it. Your own name for it stays."
+    name = await screen.ask(Prompt("Rename", question, entry.service_name or "", placeholder="a name", note=note))
+    if name and name != entry.service_name:
+        with screen.app.busy("renaming …"):
+            await screen.workspace.rename_at_service(entry.cid, name)
+        screen.app.tell(f"Renamed at {screen.workspace.profile.name}.")
+        screen.reload()
+
+
+async def pin_by_cid(screen: PlaceScreen) -> None:
+    """Ask for a CID that the service should keep."""
+    from pinui.tui.dialogs.prompt import Prompt
+    from pinui.tui.places.content import pin_address
+
+    note = "The service fetches it from the network; that may take a while."
+    cid = await screen.ask(
+        Prompt("Pin", "The CID that the service should keep", "", placeholder="bafy… or Qm…", note=note)
+    )
+    if not cid or not cid.strip():
+        return
+    await pin_address(screen, cid)
+    screen.reload()
 
 
 def _short_title(entry: Entry) -> str:
@@ -50,6 +87,9 @@ async def forget(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
     """Ask, then remove rows from the history. The pins stay."""
     from pinui.tui.dialogs.confirm import forget_question
 
+    listed, entries = len(entries), [entry for entry in entries if entry.recorded or entry.revoked_at is not None]
+    if listed and not entries:
+        screen.app.tell("The history has no row of it: another program made this pin. x revokes it.", warning=True)
     if entries and await screen.ask(forget_question(entries, [title_of(entry) for entry in entries])):
         forgotten = await screen.workspace.history.forget([entry.id for entry in entries])
         stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"

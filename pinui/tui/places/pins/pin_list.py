@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from rich.cells import cell_len
 from textual import getters
@@ -12,7 +13,7 @@ from textual.reactive import reactive
 
 from pinui.figures import age, short_cid, size
 from pinui.tui.display import fit, right
-from pinui.tui.entries import KIND_TONES, VERDICTS, kind_label, title_of
+from pinui.tui.entries import KIND_TONES, VERDICTS, WHERE, kind_label, title_of
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.keys import PINS
 from pinui.tui.widgets.fields import pane_title
@@ -20,8 +21,9 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.workbench import Workbench
 from pinui.workspace import Entry
+from pinui.workspace.rows import Standing
 
-__all__ = ["PinList"]
+__all__ = ["Ids", "PinList"]
 
 MARGIN = 40
 """Rows fetched above and below what is in sight, so that scrolling finds them there."""
@@ -30,6 +32,33 @@ WIDE = 76
 NARROW = 66
 """Below this width the CID stands in the detail only, and the name gets its room."""
 ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME", " ▴"), "size": ("SIZE", " ▾")}
+
+
+class Ids(Sequence[int]):
+    """The ids of a list, of which perhaps the first ones alone are known yet: 0 stands for the others."""
+
+    def __init__(self, known: Sequence[int], total: int | None = None) -> None:
+        self._known = known
+        self._total = max(total or 0, len(known))
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        if isinstance(index, slice):
+            return self._known[index]
+        return 0 if len(self._known) <= index < self._total else self._known[index]
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._known
+
+    def index(self, value: int, start: int = 0, stop: int | None = None) -> int:
+        """Where an id is."""
+        return self._known.index(value)
 
 
 class PinList(ItemList):
@@ -53,6 +82,8 @@ class PinList(ItemList):
         self.fetch = fetch
         self.clock = clock
         self.ids: Sequence[int] = ()
+        self.tells_where = False
+        """Whether a column tells which pins are on the account."""
         self.known: dict[int, Entry] = {}
         self.marked: set[int] = set()
         self.failed: dict[int, str] = {}
@@ -71,23 +102,31 @@ class PinList(ItemList):
         here = [number for number in self.ids if number in self.marked]
         return here + sorted(self.marked.difference(here), reverse=True)
 
-    async def show_ids(self, ids: Sequence[int], hidden: Sequence[int] = ()) -> None:
-        """Show another snapshot; the cursor stays on its entry if that is still there. Those hidden keep their marks.
+    async def show_ids(self, ids: Sequence[int]) -> None:
+        """Show another snapshot; the cursor stays on its entry if that is still there.
 
         At the top too: a key that revokes must never find another pin under the cursor than the one in sight.
         """
         first = max(0, self.scroll_offset.y - MARGIN)
         wanted = list(ids[first : first + self.size.height + 2 * MARGIN])
-        if self.ids and self.ids[self.cursor] in ids:
-            wanted.append(self.ids[self.cursor])  # it may stand far from what is in sight now
+        at = self._place_of(ids)
+        if at is not None:
+            wanted.append(ids[at])  # it may be far from what is in sight now
         known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
-        here = self.ids[self.cursor] if self.ids else None  # only now: keys moved the cursor meanwhile
+        at = self._place_of(ids)  # only now: keys moved the cursor meanwhile
         self.ids, self.known, self._asked = ids, known, None
-        self.marked.intersection_update({*ids, *hidden})
         self.item_count = len(ids)
-        self.cursor = ids.index(here) if here is not None and here in ids else self.validate_cursor(self.cursor)
+        self.cursor = self.validate_cursor(self.cursor) if at is None else at
         self.measure()
         self.post_message(self.Loaded(self))
+
+    def _place_of(self, ids: Sequence[int]) -> int | None:
+        """Where the entry under the cursor is in another snapshot. Mostly where it was: looking takes a while."""
+        if not self.ids or not (here := self.ids[self.cursor]):
+            return None
+        if self.cursor < len(ids) and ids[self.cursor] == here:
+            return self.cursor
+        return ids.index(here) if here in ids else None
 
     def in_sight(self, first: int, last: int) -> None:
         """Fetch what is missing around these rows."""
@@ -144,10 +183,11 @@ class PinList(ItemList):
             return name + arrow if name == column else name
 
         return [
-            (fit("    " + named("NAME"), width - 36), "muted"),
+            (fit("    " + named("NAME"), width - 36 - 3 * self.tells_where), "muted"),
             (" KIND  CID          ", "muted"),
             (right(named("SIZE"), 8) + "  ", "muted"),
             (fit(named("AGE"), 6), "muted"),
+            (" ON" if self.tells_where else "", "muted"),
         ]
 
     def nothing(self, width: int) -> list[Line]:
@@ -170,7 +210,8 @@ class PinList(ItemList):
         elif number in self.failed:
             mark, tone = "✗", "error"
         wide, narrow = width >= WIDE, width < NARROW
-        room = width - (40 if wide else 24 if narrow else 37)
+        where = WHERE.get(entry.standing, WHERE[Standing.HERE])
+        room = width - (40 if wide else 24 if narrow else 37) - (3 if wide else 2) * self.tells_where
         name = fit(title_of(entry), room).rstrip()
         gap = " " * (room - cell_len(name))
         name_tone = "struck muted" if gone else "bold strong" if here else "text"
@@ -183,6 +224,7 @@ class PinList(ItemList):
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
-            (right(size(entry.bytes), 8), "muted" if gone else "second"),
+            (right(size(entry.bytes) if entry.bytes or entry.recorded else "–", 8), "muted" if gone else "second"),
             ("  " + fit(age(entry.timestamp, self.clock()), 6), "muted"),
+            *([(f" {'' if not wide else ' '}{where[0]}", where[1])] if self.tells_where else []),
         ]

@@ -18,8 +18,16 @@ from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.detail import Detail
 from pinui.tui.places.pins.keys import FILTER
-from pinui.tui.places.pins.pin_actions import annotate, forget, read_in_pager, rename, store_again
-from pinui.tui.places.pins.pin_list import PinList
+from pinui.tui.places.pins.pin_actions import (
+    annotate,
+    forget,
+    pin_by_cid,
+    read_in_pager,
+    rename,
+    rename_at_service,
+    store_again,
+)
+from pinui.tui.places.pins.pin_list import Ids, PinList
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
@@ -27,11 +35,28 @@ from pinui.workspace import Entry, Query
 
 __all__ = ["PinsScreen"]
 
+FIRST = 200
+"""Rows that are read before anything else is: more than the largest terminal shows."""
+COUNTED = 5000
+"""Rows of a filter among which the revoked ones are counted: more of them would take too long."""
 REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
 
 
-OF_A_PIN = {"mark", "mark_all", "open", "copy", "revoke", "browse", "rename", "annotate", "download", "forget", "sort"}
+OF_A_PIN = {
+    "mark",
+    "mark_all",
+    "open",
+    "copy",
+    "revoke",
+    "browse",
+    "rename",
+    "annotate",
+    "download",
+    "forget",
+    "sort",
+    "rename_there",
+}
 """What can be done only where there is a pin."""
 
 
@@ -50,9 +75,10 @@ class PinsScreen(PlaceScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = Query(direction="sent")
+        self.asked = Query(of="pins")
         self._resting: Timer | None = None
         self._pinned = self._revoked = 0
+        self._shown: Query | None = None
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above the list and the detail."""
@@ -97,8 +123,32 @@ class PinsScreen(PlaceScreen):
 
     async def _reload(self) -> None:
         query = replace(self.asked, profile=self.workspace.profile.name)
-        ids = await self.workspace.history.ids(query)
-        pins = self.pins
+        pins, history = self.pins, self.workspace.history
+        state = await self.workspace.account_state()
+        self.app.accounts[query.profile or ""] = state
+        pins.tells_where = state.tells_where and (self.workspace.profile.preset != "local" or state.differs)
+        total = None if query.text else state.pins + state.here + (state.revoked if query.revoked is None else 0)
+        first: list[Entry] | None = None
+        if query != self._shown:  # another list: its first page comes at once, the rest behind it
+            first = await history.page(query, limit=FIRST)
+            is_whole = len(first) < FIRST
+            await self._show(query, Ids([entry.id for entry in first], None if is_whole else total))
+            self._shown = query
+        if first is not None and len(first) < FIRST:
+            ids = Ids([entry.id for entry in first])
+        else:
+            ids = Ids(await history.list_ids(query))
+            await self._show(query, ids)
+        self._pinned, self._revoked = state.pins + state.here, state.revoked
+        if query.text:
+            few = len(ids) <= COUNTED
+            self._revoked = await history.count(replace(query, revoked=True)) if few and query.revoked is None else 0
+            self._pinned = len(ids) - self._revoked
+        await self._count()
+        self.refresh_bindings()
+
+    async def _show(self, query: Query, ids: Ids) -> None:
+        pins, history = self.pins, self.workspace.history
         pins.when_empty = (
             [[], [("  Nothing matches. ", "muted"), ("esc", "bold primary"), (" clears the filter.", "muted")]]
             if query.text
@@ -118,14 +168,13 @@ class PinsScreen(PlaceScreen):
             ]
         )
         pins.sort = query.sort
-        hidden = await self.workspace.history.ids(replace(query, text="")) if query.text and pins.marked else ()
-        await pins.show_ids(ids, hidden)
-        if self.app.fresh in ids and self.app.screen is self:
-            pins.cursor, self.app.fresh = ids.index(self.app.fresh), None
-        count_pins = self.workspace.history.count_pins
-        self._pinned = await count_pins(replace(query, revoked=False))
-        self._revoked = await count_pins(replace(query, revoked=True)) if query.revoked is None else 0
-        await self._count()
+        if pins.marked:  # marks stay, whatever the filter hides; rows that are gone lose theirs
+            marked = await history.entries(list(pins.marked))
+            pins.marked &= {entry.id for entry in marked if entry.profile == query.profile and entry.standing}
+        await pins.show_ids(ids)
+        fresh = self.app.fresh
+        if fresh is not None and self.app.screen is self and fresh in ids:
+            pins.cursor, self.app.fresh = ids.index(fresh), None
         self.refresh_bindings()
 
     async def _count(self) -> None:
@@ -141,7 +190,7 @@ class PinsScreen(PlaceScreen):
         elif self._revoked:
             facts.append(f"{count(self._revoked)} revoked")
         if marked:
-            hidden = len(marked.difference(pins.ids))
+            hidden = sum(1 for number in marked if number not in pins.known and number not in pins.ids)
             facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts.append(size(total))
         pins.foot = " · ".join(facts)
@@ -151,7 +200,7 @@ class PinsScreen(PlaceScreen):
     def _here(self) -> None:
         """Show the facts at once, the preview when the cursor rests."""
         detail, entry = self.detail, self.pins.current
-        detail.now = self.app.clock()
+        detail.now, detail.tells_where = self.app.clock(), self.pins.tells_where
         detail.entry = entry
         detail.refused = self.pins.failed.get(entry.id, "") if entry else ""
         self._preview_at_rest()
@@ -249,10 +298,11 @@ class PinsScreen(PlaceScreen):
         self._reload_first()
 
     def action_refresh_list(self) -> None:
-        """Read everything again."""
+        """Read everything again: the account, the history and this preview."""
         self.detail.forget_content()
         self.pins.failed.clear()
         self.reload()
+        self.app.mirror()
 
     async def show_entry(self, entry: Entry) -> None:
         """Put the cursor on this pin, whatever filter was in its way."""
@@ -261,8 +311,9 @@ class PinsScreen(PlaceScreen):
         if entry.revoked_at is not None:
             self.asked = replace(self.asked, revoked=None)
         await self._reload()
-        if entry.id in self.pins.ids:
-            self.pins.cursor = self.pins.ids.index(entry.id)
+        pin = await self.workspace.history.pin_of(entry.cid, entry.profile)
+        if pin is not None and pin in self.pins.ids:
+            self.pins.cursor = self.pins.ids.index(pin)
 
     # -- with the marked pins, or the one under the cursor ------------------------------------------------------
 
@@ -307,6 +358,15 @@ class PinsScreen(PlaceScreen):
         """Ask for a name of the user's own."""
         if (entry := self.pins.current) is not None:
             self.ask_on(lambda: rename(self, entry), "rename")
+
+    def action_rename_there(self) -> None:
+        """Ask for another name at the service."""
+        if (entry := self.pins.current) is not None:
+            self.ask_on(lambda: rename_at_service(self, entry), "rename")
+
+    def action_pin(self) -> None:
+        """Ask for a CID, and ask the service to keep it."""
+        self.ask_on(lambda: pin_by_cid(self), "pin")
 
     def action_annotate(self) -> None:
         """Ask for a note."""
