@@ -22,6 +22,8 @@ EXAMPLES = {
         "pinui download CID/notes/today.md",
         "pinui download CID -o - | tar x",
     ),
+    "export": ("pinui export CID -o photos.car",),
+    "import": ("pinui import photos.car --name photos",),
     "send": ("pinui send alice 'See you at eight'",),
     "receive": ("pinui receive CID",),
     "pins": (

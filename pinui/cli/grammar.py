@@ -161,6 +161,19 @@ def _download(verbs: _Verbs) -> None:
     verb.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
 
 
+def _export(verbs: _Verbs) -> None:
+    verb = verbs.add("export", "write all blocks of a CID to a CAR file, verified")
+    verb.add_argument("cid", metavar="CID", help=ADDRESS)
+    verb.add_argument("-o", "--output", metavar="FILE", help="the CAR file (default: CID.car, here)")
+    verb.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
+
+
+def _import(verbs: _Verbs) -> None:
+    verb = verbs.add("import", "pin the content of CAR files, verified before anything is sent")
+    verb.add_argument("files", metavar="FILE", nargs="+", help="a CAR file; each of its roots becomes a pin")
+    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one file)")
+
+
 def _send(verbs: _Verbs) -> None:
     verb = verbs.add("send", "store a message and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
@@ -377,6 +390,8 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "profile": _profile,
     "test": _test,
     "info": _info,
+    "export": _export,
+    "import": _import,
     "node": _node,
     "completion": _completion,
 }

@@ -27,6 +27,8 @@ VERBS = {
     "completion": "completion",
     "download": "files",
     "history": "history",
+    "export": "archives",
+    "import": "archives",
     "info": "info",
     "node": "node",
     "pin": "account",
@@ -44,8 +46,10 @@ VERBS = {
     "verify": "verify",
 }
 
+# Verbs that are words of Python itself.
+FUNCTIONS = {"import": "import_car"}
 # Verbs that change something: if their output can't be written, that is a failure.
-CHANGING = frozenset({"pin", "rename", "revoke", "send", "store", "upload"})
+CHANGING = frozenset({"import", "pin", "rename", "revoke", "send", "store", "upload"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,7 +110,8 @@ def _run(arguments: list[str]) -> int:
         if options.verb is None:
             return _open_workbench(options.profile, debug=options.debug)
         with _ending_as_by_ctrl_c(), _logging(console) if options.debug else nullcontext():
-            verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), options.verb)
+            name: str = FUNCTIONS.get(options.verb) or options.verb
+            verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), name)
             return verb(options, console)
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise

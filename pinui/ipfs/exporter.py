@@ -17,6 +17,7 @@ from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard, read_block
 __all__ = [
     "BlockLookup",
     "Scope",
+    "links_of",
     "list_folder",
     "load",
     "read_file",
@@ -154,7 +155,7 @@ def walk_blocks(
         if depth > MAX_FILE_DEPTH + MAX_FOLDER_DEPTH or len(pending) > MAX_PENDING:
             raise UnsupportedContent("a tree is nested too deeply")
         data = [_bytes_of(part, lookup)]
-        pending.extend((child, depth + 1) for child in reversed(_children(part, data[0], scope)))
+        pending.extend((child, depth + 1) for child in reversed(links_of(part, data[0], scope)))
         if part.hash_code != IDENTITY:
             yield part, data.pop()
 
@@ -174,7 +175,8 @@ def walk_range(cid: Cid, lookup: BlockLookup, start: int, stop: int) -> Iterator
     yield from read
 
 
-def _children(cid: Cid, data: Bytes, scope: Scope) -> list[Cid]:
+def links_of(cid: Cid, data: Bytes, scope: Scope = "all") -> list[Cid]:
+    """The blocks that a block leads to."""
     if scope == "all" and has_values(cid):
         return list(links_in(decode_value(cid, data)))
     if scope == "block" or cid.codec != DAG_PB:

@@ -18,6 +18,7 @@ __all__ = [
     "Bytes",
     "can_prove",
     "dag_pb_cid",
+    "hash_name",
     "raw_cid",
     "verify_block",
 ]
@@ -37,11 +38,36 @@ def _blake2b_256(data: Bytes) -> Any:
     return hashlib.blake2b(data, digest_size=32)
 
 
+def _blake2b_512(data: Bytes) -> Any:
+    return hashlib.blake2b(data)
+
+
 HASHES: dict[int, Callable[[Bytes], Any]] = {
     SHA2_256: hashlib.sha256,
     SHA2_512: hashlib.sha512,
     BLAKE2B_256: _blake2b_256,
+    0x14: hashlib.sha3_512,
+    0x15: hashlib.sha3_384,
+    0x16: hashlib.sha3_256,
+    0x20: hashlib.sha384,
+    0xB240: _blake2b_512,
+    0xB260: hashlib.blake2s,
 }
+# Names of hashes that blocks are seen with, for a sentence about those that are not trusted or not known here.
+NAMES = {
+    0x11: "sha1",
+    0x12: "sha2-256",
+    0x13: "sha2-512",
+    0x1B: "keccak-256",
+    0x1E: "blake3",
+    0x56: "dbl-sha2-256",
+    0xD5: "md5",
+}
+
+
+def hash_name(cid: Cid) -> str:
+    """The name of the hash function in a CID."""
+    return NAMES.get(cid.hash_code, f"0x{cid.hash_code:x}")
 
 
 def can_prove(cid: Cid) -> bool:
@@ -57,7 +83,7 @@ def verify_block(cid: Cid, data: Bytes) -> None:
     if len(data) > MAX_BLOCK:
         raise UnsupportedContent(f"block {cid} is larger than 2 MiB")
     if not can_prove(cid):
-        raise UnsupportedContent(f"the hash of block {cid}, or its length, is not trusted here")
+        raise UnsupportedContent(f"the hash of block {cid} ({hash_name(cid)}), or its length, is not supported here")
     digest: Bytes = data if cid.hash_code == IDENTITY else HASHES[cid.hash_code](data).digest()[: len(cid.digest)]
     if digest != cid.digest:
         raise WrongHash(f"the bytes of block {cid} are not what its CID says")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +39,8 @@ from pinui.sdk.provider import (
     ContentStream,
     CountsPins,
     DemandsProof,
+    ExportsCars,
+    ImportsCars,
     KeepsEmptyFolders,
     ListsPins,
     ListsPinsUntil,
@@ -52,6 +59,7 @@ from pinui.sdk.providers.pinning import PinProvider
 from pinui.sdk.stored_json import message_from, text_of
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.archives import open_archives
 from pinui.sdk.writing.sources import Uploadable, look_at
 
 __all__ = ["Client"]
@@ -224,6 +232,34 @@ class Client:
         if not isinstance(self.provider, Verifies):
             raise _unsupported("verify content")
         return await self.provider.verify(str(Address.parse(cid)), on_progress=on_progress)
+
+    # Archives
+
+    async def export_car(
+        self, cid: str, to: str | PathLike[str], *, overwrite: bool = True, on_progress: OnProgress | None = None
+    ) -> Path:
+        """Write all blocks of some content to a CAR file, each verified; the file appears whole or not at all."""
+        if not isinstance(self.provider, ExportsCars):
+            raise _unsupported("export archives")
+        path = Path(fspath(to))
+        if not overwrite and await asyncio.to_thread(path.exists):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+        await self.provider.export_car(str(Address.parse_root(cid)), path, on_progress=on_progress)
+        return path
+
+    async def import_car(
+        self, file: str | PathLike[str], *, on_progress: OnProgress | None = None
+    ) -> list[ClientRecord[None]]:
+        """Pin the content of a CAR file, of each of its roots. Every block is verified before anything is sent."""
+        if not isinstance(self.provider, ImportsCars):
+            raise _unsupported("import archives")
+        records: list[ClientRecord[None]] = []
+        with tempfile.TemporaryDirectory(prefix="pinui-") as scratch:
+            for archive in await asyncio.to_thread(open_archives, Path(fspath(file)), Path(scratch)):
+                source = replace(await look_at(archive.path), name=Path(fspath(file)).name)
+                pinned = await self.provider.import_car(str(archive.root), source, on_progress=on_progress)
+                records.append(self._record(pinned, None, LeftOut() if archive.is_folder else None))
+        return records
 
     # The account
 

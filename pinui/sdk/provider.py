@@ -14,13 +14,15 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtim
 
 from pinui.sdk.models import Blob, Peek, PeerStatus, Pin, Pinned, Totals, Verification
 from pinui.sdk.transport.http import OnProgress
-from pinui.sdk.writing.sources import Uploadable
+from pinui.sdk.writing.sources import Uploadable, UploadSource
 
 __all__ = [
     "Closable",
     "ContentStream",
     "CountsPins",
     "DemandsProof",
+    "ExportsCars",
+    "ImportsCars",
     "KeepsEmptyFolders",
     "ListsPins",
     "ListsPinsUntil",
@@ -206,6 +208,24 @@ class ListsPinsUntil(Protocol):
 
     def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first, without those newer than a moment in milliseconds."""
+        ...
+
+
+@runtime_checkable
+class ExportsCars(Protocol):
+    """Archives of stored content."""
+
+    async def export_car(self, cid: str, to: Path, *, on_progress: OnProgress | None = None) -> None:
+        """Write every block below a CID to a CAR file, verified, all or nothing."""
+        ...
+
+
+@runtime_checkable
+class ImportsCars(Protocol):
+    """Storing archives."""
+
+    async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin the content of a CAR with this one root."""
         ...
 
 

@@ -289,6 +289,35 @@ class Workspace:
                 raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
             return to
 
+    async def export(self, cid: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None) -> Path:
+        """Write all blocks of some content to a CAR file, verified, which appears when it is complete."""
+        from pinui.sdk.errors import PinuiError
+
+        with self.service.held() as service:
+            client = await service.open_to_read()
+            try:
+                work = client.export_car(cid, to, overwrite=overwrite, on_progress=on_progress)
+                return await self._read(service, cid, work)
+            except FileExistsError:
+                raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.") from None
+            except OSError as error:
+                if isinstance(error, PinuiError):
+                    raise
+                raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
+
+    async def import_car(
+        self, file: Path, *, name: str | None = None, on_progress: Progress | None = None
+    ) -> list[Entry]:
+        """Pin the content of a CAR file, of each of its roots, verified before anything is sent."""
+        with self.service.held() as service:
+            client = await self._ready_to_write(service)
+            records = await service.call(client.import_car(file, on_progress=on_progress))
+            called = name or file.stem
+            return [
+                await self._record(service, record, "file", name=called, is_folder=record.left_out is not None)
+                for record in records
+            ]
+
     async def pour(
         self,
         address: str,

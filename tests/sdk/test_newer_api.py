@@ -14,7 +14,16 @@ import httpx
 import pytest
 from aiohttp import web
 
-from pinui import Client, ClientConfig, NetworkError, PinProvider, ProviderError, SourceChanged, Unsupported
+from pinui import (
+    Client,
+    ClientConfig,
+    IntegrityError,
+    NetworkError,
+    PinProvider,
+    ProviderError,
+    SourceChanged,
+    Unsupported,
+)
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.importer import KUBO_V1, CidPredictor
 from pinui.node import Node
@@ -405,3 +414,70 @@ async def test_an_open_file_goes_up_in_pieces_too(make_client: MakeClient, tmp_p
         assert record.verification == "verified"
         assert (await client.download(record.cid)).data == DATA
         assert [pin.cid async for pin in client.pins()] == [record.cid]
+
+
+# Archives
+
+
+async def test_content_that_is_exported_is_imported_elsewhere(tmp_path: Path) -> None:
+    async with Node(tmp_path / "one") as one, await Client.init(**settings_of(one)) as client:
+        record = await client.upload(DATA)
+        await client.export_car(record.cid, tmp_path / "data.car")
+        with pytest.raises(FileExistsError):
+            await client.export_car(record.cid, tmp_path / "data.car", overwrite=False)
+    async with Node(tmp_path / "two") as two, await Client.init(**settings_of(two)) as client:
+        [imported] = await client.import_car(tmp_path / "data.car")
+        assert (imported.cid, imported.verification) == (record.cid, "verified")
+        assert (await client.download(record.cid)).data == DATA
+
+
+async def test_a_service_without_the_newer_api_takes_no_archives(make_client: MakeClient, tmp_path: Path) -> None:
+    async def nothing(_request: web.Request) -> web.Response:
+        return web.Response(status=404)
+
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(b"hello world")
+        await client.export_car(record.cid, tmp_path / "x.car")
+    async with serve(nothing) as (url, _):
+        with pytest.raises(Unsupported, match="takes no CARs"):
+            await make_client(url).import_car(tmp_path / "x.car")
+
+
+async def test_a_gateway_that_gives_single_blocks_alone_is_enough_to_export(
+    make_client: MakeClient, tmp_path: Path
+) -> None:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(DATA)
+
+        async def blocks_only(request: web.Request) -> web.Response:
+            if request.query.get("format") != "raw":
+                return web.Response(status=400)
+            async with httpx.AsyncClient(trust_env=False) as asking:
+                answer = await asking.get(f"{node.api_url}{request.path_qs}", timeout=60)
+            return web.Response(body=answer.content, content_type="application/vnd.ipld.raw")
+
+        async with serve(blocks_only) as (url, _):
+            path = await make_client(url).export_car(record.cid, tmp_path / "x.car")
+        [again] = await client.import_car(path)
+    assert again.cid == record.cid
+
+
+async def test_a_gateway_that_lies_exports_nothing(make_client: MakeClient, tmp_path: Path) -> None:
+    async def lies(request: web.Request) -> web.Response:
+        kind = request.query.get("format", "")
+        return web.Response(body=b"lies", content_type=f"application/vnd.ipld.{kind}")
+
+    async with serve(lies) as (url, _):
+        with pytest.raises(IntegrityError, match="not what"):
+            await make_client(url).export_car(HELLO, tmp_path / "x.car")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_content_whose_hash_is_not_supported_says_so(make_client: MakeClient) -> None:
+    async def content(_request: web.Request) -> web.Response:
+        return web.Response(body=b"x")
+
+    blake3 = str(Cid(1, 0x55, 0x1E, bytes(32)))
+    async with serve(content) as (url, _):
+        with pytest.raises(IntegrityError, match="its hash, blake3, is not supported here"):
+            await make_client(url, verify="require").download(blake3)

@@ -29,7 +29,7 @@ from pinui.sdk.writing.pieces import FileInPieces
 from pinui.sdk.writing.prediction import UploadPrediction, profile_for
 from pinui.sdk.writing.sources import UploadSource, look_at
 
-__all__ = ["NewerApi"]
+__all__ = ["PENDING", "NewerApi"]
 
 PUBLIC_API, PUBLIC_UPLOADS = "https://api.pinata.cloud", "https://uploads.pinata.cloud"
 PAGE = 1000
@@ -133,6 +133,19 @@ class NewerApi:
                 "The service has this content as a private file already, and keeps it private: "
                 "gateways don't serve it. Delete that file there, and store it again."
             )
+
+    # Archives
+
+    async def import_car(self, archive: UploadSource, on_progress: OnProgress | None) -> str:
+        """Pin the content of a CAR: the CID of its root, as the service answers it."""
+        fields = [("network", "public"), ("name", archive.name), ("car", "true")]
+        body = Multipart(archive.parts, fields, on_progress)
+        request = self._upload_request("POST", self._files_url, {"Content-Type": body.content_type}, body)
+        status, answer = await self._api.call(request)
+        cid = wire.one_word(_data(status, answer).get("cid"))
+        if cid is None:
+            raise wire.not_understood(status, "it names no CID")
+        return cid
 
     # Uploads in pieces
 

@@ -6,20 +6,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
-from pinui.sdk.errors import ProviderError
-from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Totals
+from pinui.sdk.errors import ProviderError, Unsupported
+from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Totals, Verification
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import Api, Service
 from pinui.sdk.providers.dialects import PinningApi
-from pinui.sdk.providers.newer_api import NewerApi
+from pinui.sdk.providers.newer_api import PENDING, NewerApi
 from pinui.sdk.providers.older_api import OlderApi
 from pinui.sdk.reading.content import GatewayContent
 from pinui.sdk.secret import Secret
 from pinui.sdk.stored_json import text_of
 from pinui.sdk.transport.http import OnProgress, SecretHeader
 from pinui.sdk.transport.transport import Clock
-from pinui.sdk.writing.sources import Uploadable, look_at
+from pinui.sdk.writing.sources import Uploadable, UploadSource, look_at
 
 __all__ = ["PinProvider"]
 
@@ -121,6 +122,22 @@ class PinProvider(GatewayContent):
         """Give a pin another name."""
         address = Address.parse_root(cid)
         await self._either(lambda calls: calls.rename(address.cid, name))
+
+    async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin the content of a CAR with one root. Only the newer API takes those."""
+        newer = NewerApi(self._api, self.config, self._clock)
+        try:
+            cid = await newer.import_car(archive, on_progress)
+        except ProviderError as error:
+            if error.status not in (404, 405):
+                raise
+            cid = None
+        if cid is None:
+            raise Unsupported("This service takes no CARs")
+        is_it = cid == PENDING or Cid.parse(cid).multihash == Cid.parse(root).multihash
+        verdict: Verification = "verified" if is_it else "mismatch"
+        found = root if cid == PENDING else cid
+        return self._remembered(Pinned(found, archive.size, verdict, None if is_it else root))
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-from pinui.ipfs.cid import RAW
+from pinui.ipfs.cid import RAW, Cid
 from pinui.ipfs.jsontext import NotJSON, parse
 from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard
 from pinui.ipfs.verifier import FolderEntry
@@ -20,6 +20,7 @@ from pinui.sdk.errors import ContentError, ProviderError
 from pinui.sdk.models import Blob, ClientConfig, FolderItem, Peek, Verification
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.provider import Read
+from pinui.sdk.reading.archive_sink import ArchiveSink
 from pinui.sdk.reading.folder_writer import FolderCounter, FolderWriter
 from pinui.sdk.reading.gateways import Gateway
 from pinui.sdk.reading.reader import GatewayReader
@@ -62,6 +63,17 @@ class GatewayContent:
         else:
             return Read(value, result.verification)
         raise ContentError(f"{address} is not JSON: {reason}", hint="If it is a file, download it.")
+
+    async def export_car(self, cid: str, to: Path, *, on_progress: OnProgress | None = None) -> None:
+        """Write every block below a CID to a CAR file, verified, all or nothing."""
+        address = Address.parse_root(cid)
+        sink = await asyncio.to_thread(ArchiveSink, Cid.parse(address.cid), to, on_progress)
+        try:
+            await self._reader.read_archive(address, sink)
+            await asyncio.to_thread(sink.commit)
+        except BaseException:
+            sink.discard()
+            raise
 
     async def read_blob(self, cid: str, *, on_progress: OnProgress | None = None) -> Read[Blob]:
         """Read a file into memory."""

@@ -72,6 +72,11 @@ class GatewayRequests:
             return False
         return True
 
+    async def read_archive(self, gateway: Gateway, address: Address, sink: Sink, *, retry: bool) -> bool:
+        """Whether the gateway gives archives, and sent something of this one."""
+        request = gateway.archive(address, transfer=True)
+        return gateway.gives.cars and await self._is_supported(gateway, self.get(gateway, request, sink, retry=retry))
+
     async def read_blocks(self, gateway: Gateway, sink: CarSink, *, retry: bool) -> bool:
         """Whether the gateway gives single blocks, and gave all of these."""
         if not gateway.gives.blocks:

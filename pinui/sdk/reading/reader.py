@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 
 from pinui.ipfs.cid import DAG_PB, RAW, Cid
 from pinui.ipfs.errors import ContentAddressError
-from pinui.ipfs.multihash import can_prove, verify_block
+from pinui.ipfs.multihash import can_prove, hash_name, verify_block
 from pinui.ipfs.plain_bytes import can_rebuild
 from pinui.ipfs.unixfs import Piece, read_block
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError, RateLimited
 from pinui.sdk.models import ClientConfig, Verification
+from pinui.sdk.reading.archive_sink import ArchiveSink
 from pinui.sdk.reading.folder_writer import FolderSink
 from pinui.sdk.reading.gateway_requests import GatewayRequests
 from pinui.sdk.reading.gateways import Gateway, gateways_of
@@ -123,6 +124,31 @@ class GatewayReader:
                 raise _most_telling(outcome)
             await self.transport.wait(wait)
         raise AssertionError("the last turn returns or raises")
+
+    async def read_archive(self, address: Address, sink: ArchiveSink) -> None:
+        """Read every block below a CID: as an archive where a gateway gives those, else one by one."""
+        failure: PinuiError = _no_gateway()
+        for gateway in self._gateways:
+            retry = gateway is self._gateways[-1]
+            try:
+                with suppress(ContentAddressError):  # damaged: single blocks may do
+                    await self._requests.read_archive(gateway, address, sink, retry=retry)
+                await self._read_missing(gateway, sink, retry=retry)
+            except ContentAddressError as error:
+                failure = IntegrityError(f"What the gateway sent is not what {address} names: {error}")
+            except (ProviderError, NetworkError, ContentError) as error:
+                failure = error
+            else:
+                return
+        raise failure
+
+    async def _read_missing(self, gateway: Gateway, sink: ArchiveSink, *, retry: bool) -> None:
+        """Read the blocks that an archive still lacks, one by one."""
+        for cid in sink.missing():
+            block = await self._requests.read_block(gateway, cid, retry=retry)
+            if block is None:
+                raise ContentError(f"{urlsplit(gateway.url).netloc} gives no blocks", hint="Use a trustless gateway.")
+            sink.add(cid, block)
 
     async def peek(self, address: Address, sink: ReadSink, limit: int) -> Head:
         """The beginning of some content, from the first gateway that has it. A beginning can't be checked."""
@@ -263,8 +289,11 @@ class GatewayReader:
             raise _mismatch(job)
         if self.config.verify == "require":
             way = "" if job.address.path else "it was cut into blocks in an unknown way, and "
+            why = f"{way}the gateway gives no blocks to check"
+            if not can_prove(job.cid):
+                why = f"its hash, {hash_name(job.cid)}, is not supported here"
             raise IntegrityError(
-                f"{job.address} could not be verified: {way}the gateway gives no blocks to check",
+                f"{job.address} could not be verified: {why}",
                 verification="unverifiable",
                 hint="Use a trustless gateway, or verify='try'.",
             )
