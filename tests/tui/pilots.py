@@ -70,7 +70,12 @@ def text_of(app: App[Any]) -> str:
 
 async def shows(pilot: Pilot[Any], *words: str) -> None:
     """Wait until all of these words are on the screen."""
-    await until(pilot, lambda: all(word in text_of(pilot.app) for word in words), " and ".join(words))
+
+    def are_there() -> bool:
+        text = text_of(pilot.app)
+        return all(word in text for word in words)
+
+    await until(pilot, are_there, " and ".join(words))
 
 
 async def told(pilot: Pilot[Any], words: str) -> None:
