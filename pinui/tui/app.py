@@ -83,7 +83,7 @@ class Pinui(Workbench):
     KEYS = KEYS
 
     def on_mount(self) -> None:
-        """The first start begins with a word of welcome."""
+        """Show the welcome at the first start."""
         if not self.workspace.profiles.setting("welcomed"):
             from pinui.tui.dialogs.welcome import WelcomeScreen
 
@@ -131,7 +131,7 @@ class Pinui(Workbench):
             self.screen.action_add()
 
     async def action_go(self, place: str) -> None:
-        """Go to one of the five places; not when leaving already, where a key typed behind `q` would arrive."""
+        """Go to one of the five places, unless the app is about to end: a key typed after `q` may arrive then."""
         if self.return_code is not None:
             return
         from pinui.tui.dialogs.welcome import WelcomeScreen
@@ -150,11 +150,11 @@ class Pinui(Workbench):
             await self.push_screen(HelpScreen.about(self.screen, ABOUT))
 
     async def action_quit(self) -> None:
-        """Leave, if the key was pressed by itself: the rest of a stray text would go to the shell."""
+        """Quit if the key was pressed by itself: the rest of stray text would go to the shell."""
         self.if_by_itself(self._leave, lambda: self.tell_not_alone("q", "doesn't quit"))
 
     def _leave(self) -> None:
-        """Transfers and other work under way are asked about first; text that was typed comes back."""
+        """Ask first while transfers or other work run. Unsaved text comes back at the next start."""
         running = self.workspace.transfers.active
         unfinished = [place.unfinished for place in self.visited() if place.unfinished]
         if not running and not unfinished:
@@ -169,7 +169,7 @@ class Pinui(Workbench):
         self.exit()
 
     def search_themes(self) -> None:
-        """What F9 and the palette's Theme show."""
+        """Show the themes: F9, and Theme in the palette."""
         from textual.command import CommandPalette
 
         from pinui.tui.palette import ThemesProvider
@@ -184,15 +184,15 @@ def make_app(
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Pinui:
-    """The app as the command line and the tests make it: `clock` tells ages, `monotonic` the pace of keys."""
+    """Make the app, for the command line and the tests: `clock` tells ages, `monotonic` the pace of keys."""
     let_alt_digits_through()
     return Pinui(profile=profile, home=home, clock=clock, monotonic=monotonic)
 
 
 def run(profile: str | None) -> int:
-    """Open the workbench; the exit code is the app's own, so that a crash is not 0.
+    """Open the workbench. Returns the exit code of the app: 1 after a crash.
 
-    Settings that cannot be read, and a profile that is not there, raise before the screen is taken.
+    Settings that cannot be read and a missing profile raise before the screen changes.
     """
     from pinui.workspace import Paths, Profiles
 

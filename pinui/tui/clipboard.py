@@ -1,4 +1,4 @@
-"""Copying: the terminal is asked (OSC 52) and so is the system, and the person hears which one answered."""
+"""Clipboard: text is copied through the terminal (OSC 52) and through a program of the system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 3.0
 
 
 def _program() -> list[str] | None:
-    """The system's own way to copy, if there is one that can work here."""
+    """The system's command for copying, if one can work here."""
     candidates: list[list[str]] = []
     if sys.platform == "darwin":
         candidates.append(["pbcopy"])
@@ -28,7 +28,7 @@ def _program() -> list[str] | None:
 
 
 async def copied_by_system(text: str) -> bool:
-    """Copy with the system's own program; False where there is none that did. The terminal never tells."""
+    """Copy with the system's program. Returns False if none worked; a terminal never tells whether it copied."""
     command = _program()
     process = None
     if command is not None:

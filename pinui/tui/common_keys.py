@@ -48,8 +48,8 @@ APP = Group(
             for place in PLACES
         ),
         here("app.palette", "ctrl+p", "app.command_palette", "palette", "Find any command, profile or pin"),
-        Command("app.help", "question_mark,f1", "app.help", "help", "Explain what has the focus, with its keys"),
-        Command("app.quit", "q,ctrl+q", "app.quit", "quit", "Leave; asks first while something is under way"),
+        Command("app.help", "question_mark,f1", "app.help", "help", "Explain the focused pane and its keys"),
+        Command("app.quit", "q,ctrl+q", "app.quit", "quit", "Quit; asks first while work is running"),
         spare("app.theme", "f9", "app.change_theme", "theme", "Choose another theme; it is remembered"),
     ),
 )
@@ -69,7 +69,7 @@ PROMPT = Group(
 
 NUMBER = Group(
     "A number to type",
-    (here("number.confirm", "enter", "submit", "confirm", "Do what the question says, if the number is right"),),
+    (here("number.confirm", "enter", "submit", "confirm", "Confirm, if the number is right"),),
 )
 
 MENU = Group(
@@ -192,11 +192,11 @@ KEYS = (
 ABOUT = {
     "question": (
         "A question",
-        "Something is about to change that can't be taken back from here. Esc and Cancel change nothing. The capital "
+        "A change that can't be undone from here. Esc and Cancel change nothing. The capital "
         "letter in the button says yes, and so does enter on that button: half a second after the last key, so that "
         "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead.",
     ),
-    "choices": ("A menu", "Take a line by its letter, or with ↑ ↓ and enter, or by two clicks. Esc takes none."),
-    "prompt": ("A line to fill in", "Enter takes what is in the line, esc leaves everything as it was."),
+    "choices": ("A menu", "Choose a line by its letter, with ↑ ↓ and enter, or by two clicks. Esc chooses none."),
+    "prompt": ("A line to fill in", "Enter takes the text of the line, esc changes nothing."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

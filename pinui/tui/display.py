@@ -28,7 +28,7 @@ FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
 
 
 def graphemes(text: str) -> list[tuple[int, int, int]]:
-    """What a reader takes for one character: where each begins and ends, and its cells. A flag is one, too."""
+    """The characters as a reader counts them (a flag is one): the start, end and cells of each."""
     spans: list[tuple[int, int, int]] = []
     half = False
     for start, end, cells in split_graphemes(text)[0]:
@@ -42,7 +42,7 @@ def graphemes(text: str) -> list[tuple[int, int, int]]:
 
 
 def joined(text: str) -> list[tuple[int, int]]:
-    """Where emoji begin and end that are made of several characters."""
+    """The start and end of each emoji that is made of several characters."""
     return [(start, end) for start, end, _ in graphemes(text) if end - start > 1] if JOINED.search(text) else []
 
 
@@ -58,7 +58,7 @@ def fit(text: str, width: int) -> str:
 
 
 def _beginning(text: str, width: int) -> str:
-    """As much of it as has room in `width` cells."""
+    """The beginning of the text that fits into `width` cells."""
     if text.isascii():
         return text[:width]
     for start, _, cells in graphemes(text):
@@ -86,7 +86,7 @@ def wrapped(text: str, width: int) -> Iterator[str]:
 
 
 def first_lines(text: str, width: int, most: int) -> list[str]:
-    """The first lines of that; the last one says where there is more."""
+    """The first wrapped lines. The last one ends with an ellipsis if there are more."""
     lines = list(islice(wrapped(text, width), most + 1))
     if len(lines) > most:
         lines[most - 1 :] = [fit(" ".join(lines[most - 1 :]), width).rstrip()]
@@ -94,7 +94,7 @@ def first_lines(text: str, width: int, most: int) -> list[str]:
 
 
 def _broken(paragraph: str, width: int) -> Iterator[str]:
-    """The lines of one paragraph, which is walked once: a message may be one paragraph of any length."""
+    """The lines of one paragraph. It is walked once: a message may be one paragraph of any length."""
     begin = cells = 0
     blank = cells_to_blank = 0  # where the last blank of this line ends, and how many cells lie before that
     for start, end, wide in graphemes(paragraph):

@@ -1,4 +1,4 @@
-"""How an entry of the history is called, judged and coloured, wherever it is shown."""
+"""Entries of the history on the screen: their titles, verdicts, tones and sizes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kind_label(entry: Entry) -> str:
 
 
 def title_of(entry: Entry) -> str:
-    """The user's own name for it, or what it says."""
+    """The user's own name for an entry, or the beginning of its content."""
     if entry.kind != "message" or entry.name:
         return entry.title
     words = (entry.excerpt or "").strip().split("\n", 1)[0]

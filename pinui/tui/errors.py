@@ -1,4 +1,4 @@
-"""One sentence for each thing that can go wrong, with the next step where there is one."""
+"""Errors as sentences, with the next step if there is one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pinui.workspace.text import clean_line
 
 __all__ = ["sentence"]
 
-# Next steps that only make sense in the workbench; they stand where the error itself knows none.
+# Next steps in the workbench, for errors that suggest none themselves.
 STEPS = {
     401: "The service refuses the token: replace it in Connection (5, then r).",
     403: "The token lacks the right for this: make one with pinFileToIPFS, pinJSONToIPFS and unpin.",
@@ -22,7 +22,7 @@ LONGEST = 300
 
 
 def sentence(error: BaseException) -> str:
-    """What to tell a person about this error."""
+    """The sentence that tells a person about this error."""
     words, hint = sentence_for(error)
     if isinstance(error, NoToken) and "profile add" in (hint or ""):
         hint = NO_TOKEN
@@ -32,7 +32,7 @@ def sentence(error: BaseException) -> str:
 
 
 def _bounded(words: str) -> str:
-    """Not too much to read; both ends stay, since a long name comes first and what is wrong with it last."""
+    """Cut the middle of a long sentence: a long name comes first, and the problem with it last."""
     if len(words) <= LONGEST:
         return words
     half = LONGEST // 2

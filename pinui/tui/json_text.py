@@ -22,7 +22,7 @@ UNSEEN = re.compile(
 
 PIECE = re.compile(r""""(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+""")
 LONG_LINE = 2_000
-"""An editor works on a line as a whole, at each key."""
+"""The longest line for the editor, which works through a whole line at each key."""
 
 
 def json_spans(line: str) -> list[tuple[str, str]]:
@@ -36,7 +36,7 @@ def pretty(value: Any) -> str:
 
 
 def beginning(value: Any, most: int) -> str:
-    """The first `most` characters of that; no more of it is worked out."""
+    """The first `most` characters of `pretty`; the rest is not worked out."""
     parts: list[str] = []
     room = most
     for part in ENCODER.iterencode(value):
@@ -48,7 +48,7 @@ def beginning(value: Any, most: int) -> str:
 
 
 def in_short_lines(text: str) -> str:
-    """A document that came in long lines, a member to a line: only white space changes. What is no JSON stays."""
+    """A document in long lines as one member a line: only white space changes. Text that is no JSON stays."""
     if max(map(len, text.split("\n"))) <= LONG_LINE:
         return text
     try:

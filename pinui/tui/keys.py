@@ -16,7 +16,7 @@ __all__ = ["Command", "Group", "Place", "bindings", "here", "key_name", "key_tab
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing a person can do: in the footer and in the palette."""
+    """One action of a person: its keys, its place in the footer and in the palette, and its words."""
 
     id: str
     keys: str
@@ -26,21 +26,21 @@ class Command:
     shown: bool = True
     palette: bool = True
     from_palette: str = ""
-    """What the palette does instead, where the key only makes sense in a field: it goes to that field."""
+    """The action of the palette, if the key only makes sense inside a field: it goes to that field."""
 
 
 def here(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002  as in Command
-    """Only makes sense where the focus is: not in the palette."""
+    """A command for the focused pane only: not in the palette."""
     return Command(id, keys, action, label, tooltip, palette=False)
 
 
 def spare(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002
-    """Not worth room in the footer; help and palette know it."""
+    """A command that is left out of the footer; help and palette show it."""
     return Command(id, keys, action, label, tooltip, shown=False)
 
 
 def quiet(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002
-    """Moving about: help knows it, nothing else needs to."""
+    """A command for moving about: only the help shows it."""
     return Command(id, keys, action, label, tooltip, shown=False, palette=False)
 
 

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 LARGEST_TEXT = 256_000
-"""An editor answers each key slower the more it holds; beyond this it is no place to be."""
+"""The most characters in the editor: the more it holds, the slower it answers each key."""
 TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
 
 
@@ -40,7 +40,7 @@ class FileRow:
 
 
 def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
-    """The folder's names, folders first; what cannot be read has no size."""
+    """The folder's names, folders first. An unreadable file has no size."""
     rows: list[FileRow] = []
     with os.scandir(folder) as names:
         for name in names:
@@ -63,7 +63,7 @@ def changed_at(folder: Path) -> int | None:
 
 
 def find_paths(text: str) -> list[FileRow]:
-    """What a typed or pasted text names: one path a line, or several as a shell would read them.
+    """The paths in typed or pasted text: one a line, or several as a shell would read them.
 
     Shells and file managers put quotes around them, and terminals do when files are dropped on them.
     """
@@ -115,7 +115,7 @@ async def text_of_file(name: str) -> str:
 
 
 def _beginning(path: Path) -> str:
-    """One character more than an editor takes, at most: a file's size is not known before it has been read."""
+    """Read at most one character more than the editor takes: the size of a file is known only after reading it."""
     if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # opening a folder says what is wrong with it
         raise WorkspaceError(f"{path.name} is a device or a pipe: only files can be loaded.")
     with path.open(encoding="utf-8-sig") as file:

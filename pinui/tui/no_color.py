@@ -1,4 +1,4 @@
-"""`NO_COLOR`: no colours at all, greys included. What colours say is said by bold, dim and reversed text."""
+"""`NO_COLOR`: no colours at all, greys included. Bold, dim and reversed text take over their meaning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["WithoutColours"]
 
 PLAIN = Style.from_color(RichColor.parse("default"), RichColor.parse("default"))
 STANDS_OUT = 0.3
-"""How far a ground's brightness is from the screen's where it is shown reversed: a chosen button, a field's cursor."""
+"""The difference in brightness from the screen at which a ground is shown reversed: a chosen button, a cursor."""
 FADES = 0.35
-"""How close a text's brightness is to its ground's where it is dim: hints, what is revoked, all behind a dialog."""
+"""The difference in brightness from its ground below which text is dim: hints, revoked rows, a dimmed screen."""
 
 
 class WithoutColours(LineFilter):

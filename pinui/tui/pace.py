@@ -11,16 +11,16 @@ from textual.message import Message
 __all__ = ["BREAK", "QUIET", "TEXT", "Pace", "Piece", "Press"]
 
 BREAK = 0.05
-"""Seconds between two keys that separate them. Keys of one piece of text are a few milliseconds apart."""
+"""The pause in seconds that separates two keys. Keys of one piece of text are a few milliseconds apart."""
 TEXT = 3
-"""Keys in one piece that make it text. Two may be a quick hand, or a slow line that delivers both at once."""
+"""The number of keys from which on a piece is text. Two may come from a quick hand, or together on a slow line."""
 QUIET = 0.5
 """Seconds without a key before a question about something that can't be undone takes its answer."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """Keys that arrived right behind each other, and the time of the last one."""
+    """Keys that arrived without a pause, and the time of the last one."""
 
     last: float
     keys: int = 1
@@ -45,7 +45,7 @@ class Pace:
     def note(self, event: events.Event) -> Press:
         """A key or a paste. Its own time counts: a busy app reads keys late, and text would look like single keys.
 
-        What is pasted is no key of the piece: the key behind it is not part of that text.
+        Pasted text starts a new piece: the key after it is not part of that text.
         """
         at, before = self.now() - (Message().time - event.time), self.last
         piece = before.piece

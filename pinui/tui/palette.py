@@ -29,9 +29,9 @@ __all__ = ["PinuiProvider", "ThemesProvider"]
 
 RECENT = 30
 SHORTEST_PART = 4
-"""Fewer letters of a CID say nothing: they are in most of them."""
+"""The fewest letters of a CID to search for: shorter parts are in most CIDs."""
 ARRIVING = 2.0
-"""Seconds that a command waits for a place to show what it holds."""
+"""Seconds that a command waits for a place to load."""
 Doing = Callable[[], Awaitable[None]]
 
 
@@ -45,7 +45,7 @@ class Known(NamedTuple):
 
 
 class PinuiProvider(Provider):
-    """Names that may come from anywhere: they are cleaned, and they are no markup."""
+    """Commands, profiles and pins. Names may come from outside, so they are cleaned and are no markup."""
 
     @property
     def bench(self) -> Workbench:
@@ -55,7 +55,7 @@ class PinuiProvider(Provider):
         return self.app
 
     async def startup(self) -> None:
-        """Read what there is once, as the palette opens: not at every letter that is typed."""
+        """Read everything once, when the palette opens, and not at every letter."""
         found = [*self._actions(), *await self._profiles(), *await self._pins()]
         self._known = [
             known._replace(name=clean_line(known.name), about=escape(clean_line(known.about))) for known in found
@@ -67,7 +67,7 @@ class PinuiProvider(Provider):
             yield DiscoveryHit(Content(known.name), known.doing, text=known.name, help=known.about)
 
     async def search(self, query: str) -> Hits:
-        """What matches by its name; a pin also by a part of its CID."""
+        """Find entries by their names, and pins by a part of the CID, too."""
         matcher = self.matcher(query)
         for known in self._known:
             by_cid = len(query) >= SHORTEST_PART and query in known.cid
@@ -75,7 +75,7 @@ class PinuiProvider(Provider):
                 yield Hit(score, Content(known.name), known.doing, text=known.name, help=known.about)
 
     def _actions(self) -> Iterable[Known]:
-        """What the registry knows, with the names and sentences of the footer and the README; this place first."""
+        """All commands, with the words of the footer and the README; those of the current place first."""
         here = self.bench.current_mode
         for group in sorted(KEYS, key=lambda group: (group.place != here, group.place is not None)):
             for command in group.commands:
@@ -103,7 +103,7 @@ class PinuiProvider(Provider):
         return await app.run_action(action, default_namespace=app.screen.focused or app.screen)
 
     async def _tried(self, command: Command, patience: float) -> None:
-        """A place that was just entered may not have read yet what the command is about."""
+        """Try again for a while: a place that was just entered may still be loading."""
         screen, end = self.bench.screen, time.monotonic() + patience
         while time.monotonic() < end and self.bench.screen is screen:
             await asyncio.sleep(0.05)
@@ -154,7 +154,7 @@ class PinuiProvider(Provider):
 
 
 class ThemesProvider(Provider):
-    """Ours first, then those that came with the toolkit; the one in use says so."""
+    """The themes: pinui's own first, then Textual's; the one in use is marked."""
 
     async def discover(self) -> Hits:
         """All of them."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["TooLarge", "half_blocks"]
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
-"""Pillow knows many more, some of them by way of other programs. What decoding these costs is known."""
+"""The formats whose cost of decoding is known. Pillow reads more, some of them with other programs."""
 BUDGET = 40 * 2**20
 """Bytes that decoding may take. With Pillow itself and the file, a preview stays below 64 MiB."""
 MOST_PIXELS = 40_000_000
@@ -25,14 +25,14 @@ MOST_PIXELS = 40_000_000
 ONE_BYTE = frozenset(("1", "L", "P"))
 """The modes in which Pillow holds a pixel in one byte; in all others it takes up to four."""
 MORE_ROWS = 256
-"""Rows that a decoder holds beside the picture. That many only in a BMP, where a run may skip 255 rows."""
+"""Rows that a decoder holds beside the picture; this many in a BMP only, where a run may skip 255 rows."""
 WEBP_PIXEL = 16
 """Bytes, as measured: two canvases, the decoder's own pixels, and the copy that Pillow makes."""
 
 JPEG = b"\xff\xd8"
 
 one_at_a_time = Lock()
-"""Somebody may move on while a picture is decoded: the next one waits, so that their costs don't add up."""
+"""One picture is decoded at a time: the next one waits, so that their costs don't add up."""
 
 
 class TooLarge(Exception):
@@ -40,7 +40,7 @@ class TooLarge(Exception):
 
 
 def half_blocks(data: bytes, width: int, height: int) -> tuple[list[Strip], str] | None:
-    """The picture in at most width × height cells and its size in words; None if it is none we can read."""
+    """The picture in at most width × height cells, and its size in words; None if it can't be read."""
     from PIL import Image, PngImagePlugin  # slow to import, and only pictures need it
 
     Image.MAX_IMAGE_PIXELS = None  # our own limits are lower, and no warning goes to the terminal

@@ -1,4 +1,4 @@
-"""What content looks like: JSON in colours, text, a picture, the entries of a folder, or bytes in hex."""
+"""Previews of content: JSON in colours, text, a picture, the entries of a folder, or bytes in hex."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Shown", "folder_lines", "peek", "show_bytes", "show_json", "show_words"]
 
 CAP = 262_144
-"""More than this is for a pager or a file: a screen shows its beginning."""
+"""Characters of a text that are shown. More is for a pager or a file."""
 PICTURE_CAP = 8_000_000
 MOST_LINES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Lines to show, how wide the widest is, and what they are, in a word."""
+    """A preview: its lines, the width of the widest, and a word for the kind of content."""
 
     lines: Sequence[Line]
     widest: int
@@ -58,7 +58,7 @@ class JsonLines(Sequence[Line]):
 
 
 def show_json(value: object, _width: int = 0, _height: int = 0) -> Shown:
-    """A document, pretty and in colours; long lines scroll sideways, so any size will do."""
+    """A document in colours. Long lines scroll sideways, so it doesn't depend on the size."""
     text = beginning(value, CAP + 1)
     lines = text[:CAP].split("\n")[:MOST_LINES]
     return Shown(JsonLines(lines), max(map(cell_len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
@@ -90,7 +90,7 @@ def show_bytes(preview: Peek, width: int, height: int, *, colours: bool = True) 
 
 
 def _picture(preview: Peek, width: int, height: int, *, colours: bool) -> Shown | None:
-    """The picture, or a sentence where it can't be drawn; None if the bytes are no picture after all."""
+    """The picture, or a sentence if it can't be drawn; None if the bytes are no picture after all."""
     if preview.truncated:
         return _too_large(size(preview.total) if preview.total else f"more than {size(len(preview.data))}", width)
     try:
@@ -109,7 +109,7 @@ def _too_large(how_large: str, width: int) -> Shown:
 
 
 async def peek(workspace: Workspace, address: str) -> Peek:
-    """The beginning of what an address names; all of a picture, unless it is huge."""
+    """The beginning of the content at an address; all of a picture, unless it is huge."""
     preview = await workspace.preview(address, limit=CAP)
     if is_picture(preview) and preview.truncated and (preview.total or 0) <= PICTURE_CAP:
         return await workspace.preview(address, limit=PICTURE_CAP)

@@ -156,7 +156,7 @@ ANSI_LIGHT = {
 
 
 def with_own_variables(theme: Theme, variables: dict[str, str]) -> dict[str, str]:
-    """A theme's variables and those that our style sheets need beyond them, mixed from the theme's own two ends."""
+    """A theme's variables, and those that pinui's style sheets need besides, mixed from the theme's own colours."""
     if theme.ansi:
         return {**variables, **(ANSI_DARK if theme.dark else ANSI_LIGHT)}
     background, foreground = Color.parse(variables["background"]), Color.parse(variables["foreground"])

@@ -4,7 +4,7 @@ Textual sends each key to what has the focus when the key arrives. Of a quick `n
 the dialog that `n` opens: they would be commands of the list behind it. Here a key waits until the one before it has
 done its work, and until a question that it leads to is on the screen.
 
-What publishes something or ends the program goes further: it takes a key only if that key was pressed by itself.
+Actions that publish something or end the program are stricter: they take a key only if it was pressed by itself.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["TypedAhead"]
 Result = TypeVar("Result")
 Typed = events.Key | events.Paste
 ROUNDS = 3
-"""How often the path of a key is followed: for the key, for the message it caused (a field's text was submitted), and
-for what that one caused (the dialog closed, and whoever asked has the answer)."""
+"""Times that the path of a key is followed: for the key, for the message it caused (a field was submitted), and
+for the effect of that message (the dialog closed, and its answer arrived)."""
 
 
 class TypedAhead(App[Result]):
     """An app that takes one key at a time."""
 
     PATIENCE = 0.5
-    """Seconds after which a key no longer waits for the one before it: whatever happens, the keyboard works."""
+    """Seconds after which a key stops waiting for the one before it, so that the keyboard always works."""
 
     _typed: Typed | None = None
     _giving_up: Timer | None = None
@@ -49,7 +49,7 @@ class TypedAhead(App[Result]):
 
     @property
     def has_taken_every_key(self) -> bool:
-        """Whether every key that was typed has arrived where it was meant to."""
+        """Whether every typed key has been handled."""
         return self._typed is None and not self._waiting
 
     @property
@@ -58,11 +58,11 @@ class TypedAhead(App[Result]):
         return bool(self._holds)
 
     def hold_keys(self, reason: object) -> None:
-        """Something is about to take the focus: what is typed now is meant for that."""
+        """Let keys wait: something that they are meant for is about to take the focus."""
         self._holds.add(reason)
 
     def release_keys(self, reason: object) -> None:
-        """It has the focus, or will not take it."""
+        """Let keys go on: it has the focus, or will not take it."""
         self._holds.discard(reason)
         if self._typed is None:
             self._take_next()
@@ -70,7 +70,7 @@ class TypedAhead(App[Result]):
     def if_by_itself(self, act: Callable[[], object], otherwise: Callable[[], object], *, most: int = TEXT - 1) -> None:
         """Act, unless the key that is being handled is one of more than `most` keys that arrived in one piece.
 
-        That is known a moment later; the keys behind it wait until then.
+        That is known a moment later; later keys wait until then.
         """
         press, reason = self.press, object()
         self.hold_keys(reason)
@@ -84,7 +84,7 @@ class TypedAhead(App[Result]):
         self.set_timer(BREAK, decide)
 
     async def on_event(self, event: events.Event) -> None:
-        """Keys and what is pasted, one after the other; the rest as it comes."""
+        """Handle keys and pasted text one after the other, and other events at once."""
         if not isinstance(event, Typed) or event.is_forwarded:
             await super().on_event(event)
         elif not self.screen_stack:
@@ -143,7 +143,7 @@ class TypedAhead(App[Result]):
         self._watch()
 
     def _watch(self) -> None:
-        """Count the seconds since the keyboard last went on."""
+        """Start counting the seconds that keys wait."""
         if self._giving_up is not None:
             self._giving_up.stop()
         self._giving_up = self.set_timer(self.PATIENCE, self._give_up) if self._waiting else None

@@ -1,4 +1,4 @@
-"""Text that was typed and is stored nowhere: written to the disk a moment later, and back at the next start."""
+"""Unsaved text: written to the disk a moment after it was typed, and back at the next start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOMENT = 0.5
 
 
 class UnsavedText:
-    """The text of this window. `gather` brings it up to date, `lost` is told why it can't be kept."""
+    """The unsaved text of this window. `gather` collects it, `lost` is called with the reason if it can't be kept."""
 
     def __init__(self, app: App[None], gather: Callable[[Drafts], Drafts], lost: Callable[[OSError], None]) -> None:
         self._app, self._gather, self._lost = app, gather, lost
@@ -25,7 +25,7 @@ class UnsavedText:
         self._is_due = False
 
     async def open(self, folder: Path) -> None:
-        """Read what was left; without a folder that can be used, text is lost at the end."""
+        """Read the text of the last run. Without a usable folder, text is lost at the end."""
         try:
             self._folder = await asyncio.to_thread(DraftFolder.take, folder)
         except OSError as error:
@@ -33,11 +33,11 @@ class UnsavedText:
 
     @property
     def text(self) -> Drafts:
-        """What is kept: what was left by the last run, until a place that shows it has another word on it."""
+        """The kept text: that of the last run, until the place that shows it changes it."""
         return self._folder.text if self._folder else Drafts()
 
     def changed(self) -> None:
-        """Somebody types: write it in a moment, with all that is typed until then."""
+        """Text was typed: write it in a moment, together with anything typed until then."""
         if not self._is_due:
             self._is_due = True
             self._app.set_timer(MOMENT, self._write_beside)

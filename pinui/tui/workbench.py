@@ -39,7 +39,7 @@ __all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Unfinished",
 log = logging.getLogger("pinui.tui")
 LOOK = 1.5
 GROWN_OLD = 30.0
-"""Seconds between two looks at the history's file, and after which ages are written again."""
+"""Seconds between two checks of the history's file, and seconds after which ages are written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Place(Protocol):
         ...
 
     def keep_text(self, drafts: Drafts) -> Drafts:
-        """Put the text that was typed here and is stored nowhere into what is kept for the next start."""
+        """Add the unsaved text of this place to the drafts."""
         ...
 
     def show_status(self) -> None:
@@ -76,20 +76,20 @@ class Place(Protocol):
 
 @dataclass
 class AddressWanted(Message):
-    """Somebody pasted an address: a menu asks what to do with its content."""
+    """An address was pasted: a menu asks what to do with its content."""
 
     address: str
 
 
 @dataclass
 class PinWanted(Message):
-    """Somebody wants to see a pin: Pins shows it."""
+    """A pin is to be shown, in Pins."""
 
     entry: Entry
 
 
 class ServiceWanted(Message):
-    """Somebody wants to set a service up: Connection opens its wizard."""
+    """A service is to be set up: Connection opens its wizard."""
 
 
 class Workbench(ReportsCrashes[None], TypedAhead[None]):
@@ -118,7 +118,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._dirty = False
         self._visited: list[Place] = []
         self.fresh: int | None = None
-        """The row that was stored last elsewhere: Pins has its cursor there on the next visit."""
+        """The row that another place stored last. Pins puts the cursor there at the next visit."""
         self.busy = Busy(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
@@ -162,14 +162,14 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         return self._home
 
     async def on_unmount(self) -> None:
-        """Leave nothing behind: transfers, node and files are closed."""
+        """Close transfers, node and files."""
         self._tell_no_more()
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
         self.unsaved.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Our fields clean what they draw; the line of Textual's palette draws what it is given."""
+        """Clean text that is pasted into Textual's palette. Our own fields clean their text themselves."""
         if (
             isinstance(event, events.Paste)
             and self.screen_stack
@@ -209,7 +209,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     # -- the workspace ------------------------------------------------------------------------------------------
 
     def connect(self) -> None:
-        """Make the client. The local node is asked once, so that its dot tells the truth; a service is not polled."""
+        """Make the client. The local node is tested once, so that its dot is right; a service is not polled."""
 
         async def opened() -> None:
             try:
@@ -254,13 +254,13 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.tested_at[name] = self.clock()
 
     async def count_pins(self) -> None:
-        """Ask the service in use what the account holds."""
+        """Ask the service in use for the number and size of the pins on the account."""
         name, totals = self.workspace.profile.name, await self.workspace.totals()
         if totals is not None:
             self.totals[name] = totals
 
     async def switch(self, name: str) -> None:
-        """Use another profile; what is under way goes on where it was begun."""
+        """Use another profile. Running work goes on with the profile that it began with."""
         await self.workspace.switch(name)
         self._workspace_changed()
         self.connect()
@@ -272,7 +272,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self.tell(f"Now using {name}.")
 
     async def use(self, name: str) -> bool:
-        """Switch; a profile that is gone or settings that can't be read are told, and everything stays as it was."""
+        """Switch to another profile. If it is gone, or the settings can't be read, that is told and nothing changes."""
         try:
             await self.switch(name)
         except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
@@ -293,7 +293,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         return "on this machine only" if self.workspace.profile.preset == "local" else "public once stored"
 
     def standing(self) -> tuple[str, str, str]:
-        """For the top bar: the profile, how its last call went, one fact."""
+        """The profile, the result of its last call and one fact, for the top bar."""
         profile, status = self.workspace.profile, self.workspace.status
         if words := self.busy.words:
             return profile.name, "waiting", words
@@ -322,7 +322,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self.set_timer(0.1, self._show_changes)
 
     def _look_for_others(self) -> None:
-        """Another pinui, or a verb in a shell, may have written to the history; and times grow old."""
+        """Reload if another process has written to the history, or if ages have changed."""
         try:
             written = self.workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading
         except OSError:
@@ -352,7 +352,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     # -- text that is not stored yet ----------------------------------------------------------------------------
 
     def save_unsaved(self) -> str:
-        """Also after a crash. Returns a sentence for a person, if there is such text."""
+        """Save unsaved text, also after a crash. Returns a sentence about it, if there is any."""
         return self.unsaved.save()
 
     def visited(self) -> list[Place]:
@@ -380,7 +380,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     # -- telling ------------------------------------------------------------------------------------------------
 
     def on_notify(self) -> None:
-        """One toast at a time: the newest replaces the one before, so that they never hide what is worked on."""
+        """Show a toast. It replaces the one before, so that toasts never hide the work."""
         self.clear_notifications()
 
     def tell(self, text: str, *, warning: bool = False) -> None:
@@ -408,7 +408,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self.tell("No text can be pasted here.", warning=True)
 
     def open_pasted(self, text: str) -> bool:
-        """Open the content of a pasted address; False if it is no address, or if nothing can be opened now."""
+        """Open the content of a pasted address. Returns False if it is no address, or if nothing can be opened now."""
         from pinui.sdk.address import Address
         from pinui.sdk.errors import InvalidCID
 

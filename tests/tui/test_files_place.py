@@ -239,7 +239,7 @@ async def test_a_download_that_ends_takes_no_focus_and_its_row_has_the_copy_menu
     async with workbench() as (app, pilot):
         entry = await app.workspace.upload(pictures / "fjord-1.jpg")
         await pilot.press("3")
-        await shows(pilot, "Nothing is under way")
+        await shows(pilot, "No transfers yet")
         app.workspace.transfers.download(entry.cid, Path.home() / "copy.jpg")
         await shows(pilot, "1 done", "u upload")
         await pilot.press("tab", "tab", "y")
@@ -288,7 +288,7 @@ async def test_transfers_are_cancelled_retried_and_cleared(pictures: Path, monke
         await pilot.press("r")
         await shows(pilot, "1 done")
         await pilot.press("e")
-        await shows(pilot, "Nothing is under way.")
+        await shows(pilot, "No transfers yet.")
 
 
 async def test_a_key_behind_clearing_the_list_finds_what_is_left(

@@ -43,9 +43,9 @@ __all__ = [
 
 MOST_ROWS = 8
 MANY = 20
-"""Rows that a letter may still answer for."""
+"""The most rows that a single letter may confirm."""
 LOOK = 0.1
-"""Seconds between two looks at whether the keys are quiet."""
+"""Seconds between two checks for a pause in the keys."""
 
 
 class YesButton(DialogButton):
@@ -60,7 +60,7 @@ class YesButton(DialogButton):
 
 
 class Confirm(Dialog[bool]):
-    """A question, what it is about, what follows from it, and two buttons."""
+    """A question with its rows, its consequence and two buttons."""
 
     AUTO_FOCUS = None
     BINDINGS = bindings(CONFIRM)
@@ -112,13 +112,13 @@ class Confirm(Dialog[bool]):
     # -- waiting for a quiet moment -----------------------------------------------------------------------------
 
     def wait_again(self) -> None:
-        """The question is another one now: half a second from when it is on the screen."""
+        """The question has changed: the half second starts again when it is on the screen."""
         self._shown_at = None
         self.call_after_refresh(self._has_been_shown)
 
     @property
     def is_shown(self) -> bool:
-        """Whether the question is on the screen, so that half a second later it can be answered."""
+        """Whether the question is on the screen. It can be answered half a second later."""
         return self._shown_at is not None
 
     def _has_been_shown(self) -> None:
@@ -214,7 +214,7 @@ class NumberField(Field):
             event.prevent_default()
 
     def take(self, text: str) -> None:
-        """Nobody pastes a number that they have read."""
+        """Ignore pasted text: a number that was read is typed."""
 
 
 class ConfirmNumber(Confirm):
@@ -278,7 +278,7 @@ def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence
 
 
 def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int) -> Confirm:
-    """Before pins are revoked: how many, how large, and who shares them."""
+    """The question before pins are revoked: their number, their size, and rows that share them."""
     number, total = len(entries), size(sum(entry.bytes for entry in entries))
     question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
     what = "them" if number > 1 else "it"
@@ -295,7 +295,7 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
 
 
 def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
-    """Before rows leave the history: which, and whether they are pinned still."""
+    """The question before rows leave the history: the rows, and how many are still pinned."""
     number = len(entries)
     what = "it" if number == 1 else "them"
     return _about(
@@ -308,7 +308,7 @@ def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
 
 
 def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
-    """Before leaving with transfers or other work under way."""
+    """The question before quitting while transfers or other work run."""
     undone: list[str] = []
     consequences: list[str] = []
     if running:
@@ -328,7 +328,7 @@ def overwrite_question(path: Path) -> Confirm:
 
 
 def replace_text_question() -> Confirm:
-    """Before the editor gets another text."""
+    """The question before another text replaces the one in the editor."""
     return Confirm(
         "Replace the text",
         "The text in the editor is not stored. Replace it?",
@@ -338,7 +338,7 @@ def replace_text_question() -> Confirm:
 
 
 def remove_question(name: str, *, built_in: bool, in_use: bool) -> Confirm:
-    """Before a profile goes; of one that is built in, all that was added to it."""
+    """The question before a profile is removed; of a built-in one, everything that was added to it."""
     if built_in:
         question = f"Remove the token of {name}?"
         consequence = (

@@ -1,4 +1,4 @@
-"""What dialogs share: a box in the middle, esc closes it, the app stays dimmed behind."""
+"""Dialogs: a box in the middle of the dimmed app, closed by esc."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
 
 
 def say(text: str, classes: str = "say") -> Static:
-    """A paragraph; the text may come from anywhere."""
+    """A paragraph. Its text may come from outside, so it is cleaned and is no markup."""
     return Static(Content(clean(text)), classes=classes, markup=False)
 
 
@@ -52,5 +52,5 @@ class DialogButton(Button, inherit_bindings=False):
 
 
 def button(kind: type[DialogButton], id: str, label: str, classes: str = "") -> DialogButton:  # noqa: A002  Textual's name
-    """A button; the label may come from anywhere."""
+    """A button. Its label may come from outside, so it is cleaned and is no markup."""
     return kind(cast("str", Content(clean_line(label))), id=id, classes=classes)

@@ -1,4 +1,4 @@
-"""Help: what the focused thing is for, and each key that works there."""
+"""Help: the purpose of the focused widget, and every key that works there."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class PromptField(Field):
 
 
 class TokenLine(PromptField):
-    """For a token, which takes the place of what was there."""
+    """A field for a token: a pasted one replaces the value."""
 
     def take(self, text: str) -> None:
         """Of what is pasted, the token."""
@@ -44,14 +44,14 @@ class TokenLine(PromptField):
 
 
 def one_token(pasted: str) -> str:
-    """A token as it was meant: people copy it with quotes or “Bearer” before it, and line breaks in it."""
+    """The token in pasted text: people copy it with quotes, with “Bearer” before it or with line breaks in it."""
     from pinui.workspace.credentials import tidy
 
     return tidy(" ".join(pasted.split())).replace(" ", "")
 
 
 class CheckedPrompt(Dialog[Answer]):
-    """One line of text that something is made of. What can't be used stays in the line, with the reason below.
+    """One line of text that is checked before it is taken. A refused text stays in the line, with the reason below.
 
     Esc gives None, and so does an empty line.
     """
@@ -92,7 +92,7 @@ class CheckedPrompt(Dialog[Answer]):
         yield KeyBar()
 
     def on_input_submitted(self) -> None:
-        """Enter is the answer, if it can be one."""
+        """Enter takes the text, if it passes the check."""
         text = self.field.value.strip()
         if not text and not self.TAKES_EMPTY:
             self.dismiss(None)
@@ -119,13 +119,13 @@ class CheckedPrompt(Dialog[Answer]):
             app.release_keys(hold)
 
     def on_input_changed(self) -> None:
-        """What was wrong is being mended; the message may come late, so the text itself tells."""
+        """The refused text is being changed. This message may come late, so the text itself is compared."""
         if self.field.value.strip() != self._refused:
             self.remove_class("-wrong")
 
 
 class Prompt(CheckedPrompt[str]):
-    """One line of any text, and an empty one is an answer, too."""
+    """One line of any text. An empty line is an answer, too."""
 
     TAKES_EMPTY = True
 
@@ -162,7 +162,7 @@ class Choice:
 
 
 class MenuList(ItemList, inherit_bindings=False):
-    """The lines of a menu. Letters choose here, so the vim keys of other lists are left out."""
+    """The lines of a menu, drawn like every other list. Letters choose here, so there are no vim keys."""
 
     BINDINGS = bindings(MENU)
 

@@ -1,4 +1,4 @@
-"""The first screen of the first start: what this is, what is public, and one key to begin."""
+"""Welcome: the screen of the first start. It says what pinui is and what is public; one key begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at content that nobody has stored here: the beginning of what an address names."""
+"""View: the beginning of any content, by its address, without storing it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AROUND = 8
 
 
 class ContentScreen(Dialog[str]):
-    """Fetched once, or given as words; written again for another size. The answer is the key of what is wanted next."""
+    """The content is fetched once, or given as words, and wrapped again for another size. The answer is a key."""
 
     BINDINGS = bindings(CONTENT)
     AUTO_FOCUS = "#content"
@@ -87,7 +87,7 @@ class ContentScreen(Dialog[str]):
 
 
 async def open_address(screen: PlaceScreen, address: str) -> None:
-    """Ask what to do with content that somebody pasted the address of."""
+    """Ask what to do with the content of a pasted address."""
     choices = [
         Choice("v", "view", "show how it begins"),
         Choice("d", "download", "save it to a file, in Files"),

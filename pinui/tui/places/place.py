@@ -1,4 +1,4 @@
-"""What the five places share: the bars, moving between panes, work in the background, and how errors are told."""
+"""A place: bars, moving between panes, background work and its errors; the base of all five screens."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = ["PlaceScreen"]
 
 Result = TypeVar("Result")
 _HELD: ContextVar[object] = ContextVar("held", default=None)
-"""Why the keys wait, in work that asks something."""
+"""The reason for which keys wait, inside work that asks something."""
 AGES = 30.0
-"""Seconds after which ages are written anew."""
+"""Seconds after which ages are written again."""
 
 
 class PlaceScreen(KeepsFocus[None]):
@@ -43,13 +43,13 @@ class PlaceScreen(KeepsFocus[None]):
     PLACE: ClassVar[str]
     AUTO_FOCUS = None
     PANES: ClassVar[tuple[str, ...]]
-    """In the order of Tab. The first has the focus on arrival: never a text field, so that digits and letters work."""
+    """The panes in the order of Tab. The first gets the focus. It is no text field, so letters are commands."""
     SECOND: ClassVar[tuple[str, ...]] = ()
     """The panes of the second column: a small terminal shows one column at a time."""
 
     BINDINGS = bindings(BETWEEN_PANES)
     revoking = 0
-    """How many pins are still to be revoked, of those that were chosen here."""
+    """The number of pins, chosen here, that are still to be revoked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class PlaceScreen(KeepsFocus[None]):
 
     @property
     def workspace(self) -> Workspace:
-        """What this machine remembers, and the client."""
+        """The workspace: the history, the profiles and the client."""
         return self.app.workspace
 
     def compose(self) -> ComposeResult:
@@ -78,7 +78,7 @@ class PlaceScreen(KeepsFocus[None]):
         focus_now(self.query_one(self.PANES[0]))
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
-        """Coming back: what happened elsewhere shows here."""
+        """Bring everything up to date: the workspace may have changed meanwhile."""
         self.show_status()
         self.call_after_refresh(self.workspace_changed)  # what is shown depends on how wide the panes are
 
@@ -89,20 +89,20 @@ class PlaceScreen(KeepsFocus[None]):
 
     @property
     def unfinished(self) -> Unfinished | None:
-        """What leaving the program would lose of what was written or begun here."""
+        """Work of this place that quitting would cut off."""
         if not self.revoking:
             return None
         be = "is" if self.revoking == 1 else "are"
         return Unfinished(
-            f"{plural(self.revoking, 'pin')} {be} still to be revoked", "What is not revoked stays pinned."
+            f"{plural(self.revoking, 'pin')} {be} still to be revoked", "Pins that are not revoked yet stay pinned."
         )
 
     def keep_text(self, drafts: Drafts) -> Drafts:
-        """Put the text that was typed here and is stored nowhere into what is kept for the next start."""
+        """Add the unsaved text of this place to the drafts."""
         return drafts
 
     def workspace_changed(self) -> None:
-        """The history, the profile or the status changed; steps of a running transfer alone show in Files only."""
+        """The history, the profile or the status changed. Mere progress of a transfer is shown in Files only."""
         seen = self._look()
         if seen != self._seen or not self.workspace.transfers.active:
             self._seen = seen
@@ -112,7 +112,7 @@ class PlaceScreen(KeepsFocus[None]):
         """Bring what is shown up to date."""
 
     def _look(self) -> object:
-        """Something that is another one when there may be something new to read."""
+        """A value that differs when there may be something new to read."""
         workspace = self.workspace
         states = [(transfer.id, transfer.state) for transfer in workspace.transfers.all]
         try:
@@ -138,7 +138,7 @@ class PlaceScreen(KeepsFocus[None]):
         return next((f"#{node.id}" for node in nodes if f"#{node.id}" in self.PANES), self.PANES[0])
 
     def beyond(self) -> str:
-        """The pane that Tab brings to the front of a small terminal, by its title: nothing else tells of it there."""
+        """The title of the pane that Tab brings to the front of a small terminal, where nothing else names it."""
         panes = self.PANES
         following = panes[(panes.index(self.current_pane()) + 1) % len(panes)]
         pane = self.query_one(following)
@@ -189,7 +189,7 @@ class PlaceScreen(KeepsFocus[None]):
         )
 
     def ask_on(self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True) -> None:
-        """Run `work` that asks something, or moves the focus: keys typed meanwhile are meant for what it shows."""
+        """Run `work` that shows a dialog or moves the focus. Keys typed meanwhile wait for that."""
         app, reason = self.app, object()
         if exclusive and group in self._holds:
             app.release_keys(self._holds[group])  # that work is cancelled, perhaps before it began
@@ -206,7 +206,7 @@ class PlaceScreen(KeepsFocus[None]):
         self.work_on(held, group, exclusive=exclusive)
 
     async def ask(self, screen: Screen[Result], *, more: bool = False) -> Result | None:
-        """Show a dialog and wait for its answer. `more`: what follows is shown at once, and keys wait for that, too."""
+        """Show a dialog and wait for its answer. `more`: another one follows at once, and keys wait for that, too."""
         app, reason = self.app, _HELD.get()
         answer: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
 

@@ -1,4 +1,4 @@
-"""What can be done with an entry from any place: copy it, open it, revoke it."""
+"""Actions on an entry from any place: copy it, open it, revoke it."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ async def copy_menu(screen: PlaceScreen, address: str, name: str, entry: Entry |
 
 
 async def browse(screen: PlaceScreen, address: str) -> None:
-    """Open the gateway's page in the browser, or say where it is."""
+    """Open the gateway's page in the browser, or tell its address."""
     link = await screen.workspace.link(address)
     opened = await open_page(link)
     screen.app.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
 
 
 async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
-    """Ask, then revoke each; what failed comes back with its reason."""
+    """Ask, then revoke each. Returns the failures: reasons by the id of the entry."""
     # The profile that is in use now, to the end: somebody may choose another one meanwhile.
     with screen.workspace.service.held() as service:
         return await _revoke_at(service, screen, entries)
@@ -101,7 +101,7 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
 
 
 async def _revoke_each(service: Service, screen: PlaceScreen, once: dict[str, Entry]) -> tuple[dict[int, str], int]:
-    """Revoke one after the other; the result is what failed, and how many had been unpinned before."""
+    """Revoke one after the other. Returns the failures, and the number of pins that were gone already."""
     failed: dict[int, str] = {}
     already, left = 0, len(once)
     screen.revoking += left

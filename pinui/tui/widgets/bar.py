@@ -12,7 +12,7 @@ __all__ = ["Bar"]
 
 
 class Bar(Widget):
-    """Remembers which cells do what. (Textual's own links are underlined and coloured as links.)"""
+    """Remembers the action of each cell. Textual's own links would be underlined and coloured as links."""
 
     app = getters.app(Workbench)
 
@@ -33,7 +33,7 @@ class Bar(Widget):
         return Content("").join(content for content, _ in parts)
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what stands there."""
+        """Run the action of the clicked part."""
         for start, end, action in self._hot:
             if start <= event.x < end:
                 await self.app.run_action(action, default_namespace=self.screen)

@@ -27,10 +27,10 @@ from pinui.workspace.text import clean, clean_line
 __all__ = ["JOINERS", "Field", "FieldPane", "is_for_the_app", "pane_title"]
 
 ITSELF = Style(conceal=False)
-"""A style that changes nothing, and gives an emoji a segment of its own, inside of which nothing is cut."""
+"""A style without effect that gives an emoji a segment of its own: segments are not cut inside."""
 ONE_LINE = str.maketrans("\n\t", "⏎ ")
 JOINERS = ("\u200c", "\u200d")
-"""Persian words and many emoji need them. Textual drops them when they are typed, as it does all that isn't printed."""
+"""Joiners, which Persian words and many emoji need. Textual drops them when they are typed, as not printable."""
 
 
 def pane_title(pane: Widget, title: str, fact: str = "") -> None:
@@ -53,7 +53,7 @@ class Drawn(Text):
 
 
 def whole(emoji: Sequence[tuple[int, int]], index: int, *, backwards: bool = False) -> int:
-    """The index, or if it is inside of an emoji, where that ends or begins."""
+    """The index, or the end (or beginning) of the emoji that it is inside of."""
     return next((start if backwards else end for start, end in emoji if start < index < end), index)
 
 
@@ -68,7 +68,7 @@ class Field(DrawnInput):
     app = getters.app(Workbench)
 
     KEEPS_LINES: ClassVar[bool] = False
-    """Whether line breaks may be part of the value; elsewhere the first line of what is pasted counts."""
+    """Whether line breaks may be part of the value. Otherwise only the first line of pasted text counts."""
 
     _drawn = "", ""
 
@@ -92,7 +92,7 @@ class Field(DrawnInput):
 
     @property
     def drawn(self) -> str:
-        """The value as it is shown: as many characters, none of which steers a terminal or hides."""
+        """The value as it is shown: as many characters, but none that are invisible or steer a terminal."""
         if self.password:
             return "•" * len(self.value)
         if self._drawn[0] != self.value:
@@ -101,7 +101,7 @@ class Field(DrawnInput):
 
     @property
     def emoji(self) -> list[tuple[int, int]]:
-        """Where emoji begin and end that are made of several characters."""
+        """The start and end of each emoji that is made of several characters."""
         return joined(self.drawn)
 
     def drawn_text(self) -> Text:
@@ -151,7 +151,7 @@ class Field(DrawnInput):
             event.prevent_default()
 
     async def action_submit(self) -> None:
-        """Enter counts if it was pressed by itself: one in the middle of text is a line break of that text."""
+        """Submit if Enter was pressed by itself. Inside other text it is a line break of that text."""
         self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line, most=1)
 
     def break_line(self) -> None:
@@ -171,7 +171,7 @@ class Field(DrawnInput):
         self.take(self.app.clipboard)
 
     def take(self, text: str) -> None:
-        """Put what is pasted in the place of the selection."""
+        """Replace the selection by pasted text."""
         # Terminals send line breaks as carriage returns; those at the end come along when a whole line is copied.
         text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
         if not self.KEEPS_LINES:

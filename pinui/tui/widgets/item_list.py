@@ -1,4 +1,7 @@
-"""A list with a cursor, drawn by the line: it knows how many items there are and asks for those in sight."""
+"""A list with a cursor that draws only the visible items, and asks for those.
+
+Textual's `OptionList` and `ListView` need every item in advance, and their cursor can't be reversed in 16 colours.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ __all__ = ["ItemList"]
 
 
 class ItemList(Toned, can_focus=True, inherit_bindings=False):
-    """Items of one height; a subclass says what stands in each line of an item."""
+    """Items of one height. A subclass writes the lines of an item."""
 
     BINDINGS = bindings(LIST)
     ITEM_HEIGHT: ClassVar[int] = 1
@@ -29,7 +32,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Moved(Message):
-        """The cursor stands on another item."""
+        """The cursor is on another item."""
 
         list: ItemList
         index: int
@@ -45,7 +48,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Chosen(Message):
-        """An item was clicked while the cursor stood on it."""
+        """An item was clicked while the cursor was on it."""
 
         list: ItemList
         index: int
@@ -64,7 +67,7 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return ()
 
     def nothing(self, width: int) -> list[Line]:
-        """What stands there when there are no items."""
+        """Lines to show while there are no items."""
         return []
 
     def item_top(self, index: int) -> int:
@@ -76,11 +79,11 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return divmod(line, self.ITEM_HEIGHT)
 
     def item_lines(self, index: int) -> int:
-        """How many lines of the item there are to see: a blank line between items is not one of them."""
+        """The number of lines of an item, without the blank line between items."""
         return 1
 
     def cursor_lines(self, index: int) -> int:
-        """How many of them are lit while the cursor is there. A pane without the focus shows its bar alone."""
+        """The number of highlighted lines of the item under the cursor. A pane without the focus shows a bar only."""
         return self.item_lines(index)
 
     def in_sight(self, first: int, last: int) -> None:

@@ -1,4 +1,7 @@
-"""The line at the bottom: the keys that work right now, and nothing else."""
+"""The footer: the keys that work right now, and nothing else.
+
+Textual's `Footer` shows keys in the order of their bindings and cuts off the rest. This one keeps the important ones.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class KeyBar(Bar):
         signal.subscribe(self, lambda _screen: self.refresh())
 
     def render(self) -> Content:
-        """Behind the palette, what was there: Textual asks the screen in front which actions can be done."""
+        """The keys. While the palette is open they stay: Textual would ask the palette which actions are possible."""
         if self._shown is None or self.screen.is_active:
             self._shown = self._keys()
         return self._shown

@@ -1,4 +1,4 @@
-"""Text drawn line by line, in the theme's tones: what every list, detail and preview is made of.
+"""Text drawn line by line, in the theme's tones: the base of every list, detail and preview.
 
 A line is built only when it is on the screen, so a hundred thousand rows cost as much as fifty.
 All text passes `clean_line` here: nothing remote reaches the terminal uncleaned, and none of it meets markup.
@@ -65,7 +65,7 @@ class Toned(ScrollView):
     def extend_to(self, width: int, height: int) -> None:
         """Tell the scroll bars how much there is.
 
-        Another size lays out the whole screen anew: what fits into the pane, before and after, is not worth that.
+        Another size lays out the whole screen again, which content that fits before and after is not worth.
         """
         room, known = self.scrollable_content_region.height, self.virtual_size
         if width != known.width or height > room or known.height > room:

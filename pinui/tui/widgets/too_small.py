@@ -1,4 +1,4 @@
-"""What is shown when the terminal is too small for anything else."""
+"""The message for a terminal that is too small."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class TooSmall(Widget):
     app = getters.app(Workbench)
 
     def render(self) -> Content:
-        """How large it is, and how large it must be."""
+        """The size of the terminal, and the size that is needed."""
         width, height = self.app.size
         return Content(f"pinui needs a terminal of at least 60×16; this one is {width}×{height}.")

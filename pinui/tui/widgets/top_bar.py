@@ -1,4 +1,4 @@
-"""The bar at the top: the name, the profile and how its last call went, and the five places."""
+"""The top bar: the name, the profile and the result of its last call, and the five places."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class TwoLineList(ItemList):
         return item.below, "muted"
 
     def item_line(self, index: int, line: int, width: int) -> Line:
-        """Name and fact, or what stands below."""
+        """Name and fact, or the line below."""
         item = self.items[index]
         here = index == self.cursor
         if line == 1:

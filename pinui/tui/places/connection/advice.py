@@ -1,4 +1,4 @@
-"""Advice while a service is set up: what to think of a token that was pasted, and what to do when a test fails."""
+"""Advice while a service is set up: a verdict on the pasted token, and the next step after a failed test."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["advice", "answer_words", "own_words", "token_verdict"]
 
 LONGEST = 200
-"""A service may answer with pages; its first words are enough here."""
+"""Characters of a service's answer that are shown: it may be pages long."""
 
 
 def answer_words(result: TestResult, api: str | None = None) -> Content:
-    """How the test went, which API the token knows, and what enter does next."""
+    """The result of the test, the API that the token knows, and the next step."""
     if result.ok:
         return Content.assemble(
             ("✓ The service accepts the token", "bold $success"),
@@ -39,13 +39,13 @@ def answer_words(result: TestResult, api: str | None = None) -> Content:
 
 
 def shortened(words: str) -> str:
-    """Words from elsewhere: cleaned, and not so many that they push out what to do about them."""
+    """Clean a service's words and cut them, so that the advice below stays in sight."""
     text = clean_line(words)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def token_verdict(secret: Secret, now: float) -> tuple[str, str]:
-    """A word on what was pasted, and its colour. A token that is no JWT is not refused: services differ."""
+    """A verdict on the pasted text, and its colour. A token that is no JWT is accepted: services differ."""
     from pinui.workspace.credentials import ending, expiry
 
     if not secret:
@@ -63,7 +63,7 @@ def token_verdict(secret: Secret, now: float) -> tuple[str, str]:
 
 
 def own_words(error: BaseException) -> str:
-    """What the service itself said, where it said something."""
+    """The words of the service itself, if it gave any."""
     words = sentence_for(error)[0]
     details: str | None = getattr(error, "details", None)
     return words if not details or details in words else f"{details} ({words.rstrip('.')})"

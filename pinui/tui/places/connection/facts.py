@@ -1,4 +1,4 @@
-"""The facts about a profile: how its tests went, its addresses, where its token is, what it holds, how fast it is."""
+"""Facts about a profile: its tests, its addresses, the place of its token, its pins and its latency."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def verdict(tests: Sequence[TestResult], width: int) -> Lines:
 
 
 def token_words(credential: Credential, now: float) -> str:
-    """Where the token is kept and when it ends; never the token."""
+    """The place and the end of a token; never the token itself."""
     if credential.origin == "none":
         return credential.trouble or "none yet · r enters one"
     words = ORIGINS.get(credential.origin, "in the OS keyring")
@@ -147,14 +147,14 @@ def token_words(credential: Credential, now: float) -> str:
 
 
 def token_goes(keyring: KeyringState) -> str:
-    """Where a token that is about to be entered will be kept."""
+    """The place where a new token will be kept."""
     if keyring.working:
         return "It goes to the OS keyring, never to a file, and is never shown."
     return "No keyring works here, so it is kept for this run only. It is never shown."
 
 
 def latency(tests: Sequence[TestResult]) -> Lines:
-    """How long the last tests took, as a row of bars."""
+    """The duration of the last tests, as a row of bars."""
     times = [test.milliseconds for test in tests if test.ok][-20:]
     if len(times) < 2:
         return []

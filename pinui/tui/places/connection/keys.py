@@ -13,7 +13,7 @@ WIZARD_STEPS = (
     ("try again", "Ask the service once more"),
     ("use", "Use the new profile"),
 )
-"""What enter does on a page of the wizard: one of these."""
+"""The labels of enter on the pages of the wizard, and a sentence for each."""
 
 CONNECTION = Group(
     "Connection",
@@ -75,9 +75,9 @@ ABOUT = {
     "profiles": (
         "Profiles",
         "The services you can pin to. Tokens live in the keyring of your system, or in memory for this run; they are "
-        "never shown. Nothing is tested behind your back: t asks now.",
+        "never shown. A service is tested only when you press t.",
     ),
-    "facts": ("Connection", "What is known about this profile."),
+    "facts": ("Connection", "The facts about this profile."),
     "wizard": (
         "Setting up a service",
         "Five steps: which service, its token, the gateway, a test, and the end. Nothing is saved until you have seen "

@@ -1,4 +1,4 @@
-"""Connection: the profiles, and what is known about each."""
+"""Connection: the profiles, and the facts about each."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class ConnectionScreen(PlaceScreen):
     # -- showing ------------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """A test ended, a profile came or went."""
+        """Show the profiles again."""
         self.work_on(self._reload, "reload")
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
-        """The embedded node is asked anew what it holds, which costs nothing; a service is asked by `t` alone."""
+        """Ask the embedded node for its pins again, which costs nothing. Only `t` asks a service."""
         if self.workspace.profile.preset == "local" and self.app.tests.get("local"):
             self.work_on(self.app.count_pins, "totals")
 
@@ -96,10 +96,10 @@ class ConnectionScreen(PlaceScreen):
         await self._show_facts()
 
     async def _read_profiles(self) -> list[Profile]:
-        """All of them; of settings that can't be read, none. That is told once, not at every look."""
+        """All profiles, or none if the settings can't be read. That is told once, not at every call."""
         try:
             profiles = await asyncio.to_thread(self.workspace.profiles.list)
-        except Exception as error:  # noqa: BLE001  the profile in use is known all the same
+        except Exception as error:  # noqa: BLE001  the profile in use is known anyway
             if sentence(error) != self._trouble:
                 self._trouble = sentence(error)
                 self.app.tell_error(error)
@@ -257,7 +257,7 @@ class ConnectionScreen(PlaceScreen):
 
 
 def _address(what: str) -> Callable[[str], Awaitable[str]]:
-    """Refuses what is no address, with a sentence that names it."""
+    """A check that refuses text that is no address, with a sentence that names it."""
 
     async def check(text: str) -> str:
         from pinui.workspace.profiles import check_url

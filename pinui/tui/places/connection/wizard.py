@@ -38,11 +38,11 @@ __all__ = ["Wizard"]
 TOKEN_PAGE = "https://app.pinata.cloud/developers/api-keys"  # noqa: S105  an address, not a secret
 TOKEN_GOES = "It is never shown, and never written to a file."  # noqa: S105
 ROOMY = 64
-"""From this width on the steps stand in one line with long strokes between them."""
+"""The width from which on the strokes between the steps are long."""
 HIGH = 20
-"""From this height on there are blank lines between the parts."""
+"""The height from which on blank lines separate the parts."""
 OF_A_SERVICE = ("token", "gateway", "key")
-"""The fields whose text is meant for one service alone."""
+"""The fields whose text belongs to one service."""
 SERVICES = (
     Choice("1", "Pinata", "hosted, at pinata.cloud"),
     Choice("2", "Another service", "the same API, at your address"),
@@ -53,7 +53,7 @@ STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which step a page belongs to, what has the focus there, and its keys in words."""
+    """A page: its step, the widget that has the focus there, and its keys in words."""
 
     step: int
     focus: str
@@ -71,7 +71,7 @@ PAGES = {
 
 
 class Wizard(Dialog[str], inherit_bindings=False):
-    """The answer is the name of the profile that was made."""
+    """The dialog that sets up a service. Its answer is the name of the new profile."""
 
     AUTO_FOCUS = "#menu"
 
@@ -119,7 +119,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.query_one("#token-goes", Static).update(Content(token_goes(keyring)))
 
     def on_resize(self) -> None:
-        """A small terminal has room for all the steps and for what is wrong, too: the air goes first."""
+        """Leave out the blank lines in a small terminal, so that steps and errors have room."""
         self.set_class(self.app.size.height < HIGH, "-low")
         self._draw_steps()
 
@@ -266,7 +266,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     # -- what is wrong ------------------------------------------------------------------------------------------
 
     def _complain(self, words: str, field: str = "", *, go: bool = True) -> None:
-        """One line inside the box, the last word only; the focus goes where it can be mended."""
+        """Show one error inside the box, and focus the field that it is about."""
         line = self.query_one("#trouble", Static)
         line.update(Content(f"✗ {clean_line(words)}"))
         line.display = bool(words)
@@ -324,7 +324,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     @property
     def _keeps_key(self) -> bool:
-        """A key that is kept already stays with its gateway, and is never sent to another."""
+        """Whether the stored key stays: it belongs to its gateway and is never sent to another."""
         stored = self._stored
         return stored is not None and stored.gateway_key and stored.gateway_url == self.text("gateway").rstrip("/")
 
@@ -399,7 +399,7 @@ class WizardField(Field):
 
 
 class TokenField(WizardField):
-    """For a token, which takes the place of what was there."""
+    """A field for a token: a pasted one replaces the value."""
 
     def take(self, text: str) -> None:
         """Of what is pasted, the token."""
@@ -413,7 +413,7 @@ class ServiceList(MenuList, inherit_bindings=False):
 
 
 class WaitPane(Static, can_focus=True):
-    """The test and the end have nothing to type; the keys still need somewhere to go."""
+    """A pane for pages without a field: it takes the keys."""
 
     BINDINGS = bindings(WIZARD)
 
@@ -448,7 +448,7 @@ def pages() -> ComposeResult:
         yield say("Which gateway should contents be read from?", "question")
         yield boxed("Gateway", WizardField(id="gateway"))
         yield boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
-        yield say("The address that a CID is put behind. A dedicated gateway is faster; its key is optional.")
+        yield say("The CID is appended to this address. A dedicated gateway is faster; its key is optional.")
     with Vertical(id="page-test"):
         yield WaitPane(id="testing")
     with Vertical(id="page-done"):
@@ -456,7 +456,7 @@ def pages() -> ComposeResult:
 
 
 def steps_line(step: int, *, narrow: bool) -> Content:
-    """Where one is: what is behind, here and ahead."""
+    """The steps as one line: done, current and to come."""
     stroke = " ─ " if narrow else " ── "
     parts: list[tuple[str, str]] = []
     for index, name in enumerate(STEPS):
@@ -469,7 +469,7 @@ def steps_line(step: int, *, narrow: bool) -> Content:
 
 
 def address_trouble(url: str, what: str) -> str:
-    """What is wrong with an address, if anything."""
+    """The problem with an address as a sentence; empty if there is none."""
     from pinui.workspace.profiles import check_url
 
     try:

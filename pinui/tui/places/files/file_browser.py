@@ -1,4 +1,4 @@
-"""A folder of this machine, to pick files for upload from."""
+"""File browser: a folder of this machine, and marks on the files to upload."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class FileBrowser(ItemList):
         self.folder = folder
         self.rows: list[FileRow] = []
         self.marked: dict[Path, int | None] = {}
-        """What will be uploaded, with its size; None for folders, which nobody has counted."""
+        """The marked paths with their sizes; None for folders, whose size is not counted."""
         self.hidden = False
         self.trouble = ""
 
     def show_rows(self, folder: Path, rows: list[FileRow], trouble: str = "") -> None:
-        """Show a folder that was read; the cursor stays on its name, and coming from below it stands where one was."""
+        """Show a folder. The cursor stays on its name, or goes to the folder that the user came from."""
         here = self.current.path if self.current else None
         came_from, self.folder = self.folder, folder
         arrived = came_from != folder or not self.rows

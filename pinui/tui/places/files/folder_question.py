@@ -1,4 +1,4 @@
-"""The question before folders go up: how much, what is left out, and the first names."""
+"""The question before folders are uploaded: their size, the names left out, and the first names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROGRESS_SECONDS = 0.1
 
 
 class FolderQuestion(Confirm):
-    """Counts in the background, and takes a yes once everything is counted."""
+    """A question that counts in the background and can be confirmed once everything is counted."""
 
     BINDINGS = bindings(FOLDER_QUESTION)
 
@@ -34,7 +34,7 @@ class FolderQuestion(Confirm):
         self._about = _about(paths)
         super().__init__("Upload", f"Looking into {self._about} …", consequence, "Upload", [("…", "")])
         self.hidden = False
-        """Whether hidden names inside the folders go up, too."""
+        """Whether hidden names inside the folders are uploaded, too."""
         self._can_answer = False
         self._found = (0, 0)
 
@@ -43,7 +43,7 @@ class FolderQuestion(Confirm):
         self._count_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nobody can agree to what isn't counted yet."""
+        """The question can't be confirmed before everything is counted."""
         if action == "yes" and not self._can_answer:
             return False
         return super().check_action(action, parameters)
@@ -84,7 +84,7 @@ class FolderQuestion(Confirm):
         self._show(question, rows, self._left_out_words(left_out), can_answer=bool(rows))
 
     async def _look(self) -> tuple[list[tuple[str, str]], int, LeftOut]:
-        """The files with their sizes as words, the size of all, and what is left out."""
+        """The files with their sizes as words, the total size, and the names left out."""
         rows: list[tuple[str, str]] = []
         total, left_out = 0, LeftOut()
         for path in self._paths:

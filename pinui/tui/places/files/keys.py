@@ -14,7 +14,7 @@ BROWSER = Group(
             "u",
             "screen.upload",
             "upload",
-            "Upload what is marked, or this one; a folder becomes one CID",
+            "Upload the marked files, or this one; a folder becomes one CID",
         ),
         here("browser.mark", "space", "mark", "mark", "Mark a file or folder for upload"),
         Command("browser.path", "p", "screen.type_path", "type a path", "Type or paste a path to go to"),
@@ -60,7 +60,7 @@ TRANSFERS = Group(
             "e",
             "screen.clear_ended",
             "clear ended",
-            "Remove what is done, failed or cancelled from the list",
+            "Remove done, failed and cancelled transfers from the list",
         ),
     ),
     "files",
@@ -91,6 +91,6 @@ KEYS = (
 ABOUT = {
     "browser": ("Upload", "Your own files. Mark some with space and upload them with u. A folder becomes one CID."),
     "download": ("Download", "Enter a CID and where to save it. It is verified before it is saved."),
-    "transfers": ("Transfers", "What goes up and down. It goes on while you are elsewhere; only c cancels."),
+    "transfers": ("Transfers", "Uploads and downloads. They go on while you are in another place; only c cancels one."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -29,7 +29,7 @@ from pinui.workspace import Profile, WorkspaceError
 __all__ = ["FilesScreen"]
 
 LOOK_SECONDS = 1.0
-"""How often the folder in sight is looked at: one question to the disk."""
+"""Seconds between two checks of the shown folder, each a single call to the disk."""
 
 
 class DownloadField(Field):
@@ -51,7 +51,7 @@ class FilesScreen(PlaceScreen):
     PANES = ("#browser", "#download", "#transfers")
     SECOND = ("#download",)
     _changed_at: int | None = None
-    """When the folder in sight was changed last, as far as it was read."""
+    """The time of the last change of the shown folder when it was read."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The browser and the download above, the transfers below."""
@@ -105,7 +105,7 @@ class FilesScreen(PlaceScreen):
         self.work_on(lambda: self._read(folder), "folder")
 
     def look_again(self) -> None:
-        """Read the folder again if names came or went; while nobody sees it, nobody looks."""
+        """Read the folder again if names were added or removed, while it is shown."""
         if self.is_current:
             self.work_on(self._look_again, "look")
 
@@ -115,7 +115,7 @@ class FilesScreen(PlaceScreen):
             await self._read(folder, again=True)
 
     async def _read(self, folder: Path, *, again: bool = False) -> None:
-        """Show a folder; `again`: only if it is the one in sight still."""
+        """Show a folder. `again`: only if it is still the one shown."""
         browser = self.browser
         changed = await asyncio.to_thread(changed_at, folder)
         rows, trouble = list[FileRow](), ""
@@ -145,7 +145,7 @@ class FilesScreen(PlaceScreen):
         self.browser.action_open()
 
     def action_upload(self) -> None:
-        """Queue what is marked, or what is under the cursor; a `u` in the middle of stray text publishes nothing."""
+        """Upload the marked paths, or the one under the cursor. A `u` inside stray text publishes nothing."""
         self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"))
 
     def _upload_chosen(self) -> None:
@@ -197,7 +197,7 @@ class FilesScreen(PlaceScreen):
         self.work_on(paste, "path")
 
     async def _go_to(self, found: list[FileRow]) -> None:
-        """A folder alone is opened; everything else is marked, and shown where it stands."""
+        """Open a single folder. Mark anything else, and show it in its folder."""
         if [row.is_dir for row in found] == [True]:
             await self._read(found[0].path)
             return
@@ -215,7 +215,7 @@ class FilesScreen(PlaceScreen):
         focus_now(self.query_one("#address"))
 
     def prepare_download(self, address: str) -> None:
-        """From another place: the CID is known."""
+        """Begin from another place, which knows the CID."""
         self.show_pane("#download")
         self.query_one("#address", Field).set_text(address)
         self.ask_on(lambda: self._propose(address), "propose")
@@ -233,7 +233,7 @@ class FilesScreen(PlaceScreen):
         target = self.query_one("#target", Field)
         shown = str(folder / name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
-        target.action_select_all()  # enter takes it, and whatever is typed or pasted stands in its place
+        target.action_select_all()  # enter takes it; typed or pasted text replaces it
         focus_now(target)
 
     @on(Input.Submitted, "#target")
@@ -277,7 +277,7 @@ class FilesScreen(PlaceScreen):
     @on(events.DescendantFocus, "#transfers")
     @on(events.DescendantBlur, "#transfers")
     def _title_transfers(self) -> None:
-        """How many; on one that failed, all of its reason; on one of another profile, which."""
+        """The lower border: numbers; the whole reason of a failed transfer; the profile of another one."""
         current = self.transfers.current
         words = tally(self.transfers.transfers)
         if current is not None and self.transfers.has_focus:
@@ -333,7 +333,7 @@ def _readers(profile: Profile) -> str:
 
 
 def _starting_folder() -> Path:
-    """Where the program was started, or home if that folder has been removed since."""
+    """The folder in which the program was started, or home if it has been removed since."""
     try:
         return Path.cwd()
     except OSError:

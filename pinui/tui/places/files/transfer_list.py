@@ -1,4 +1,4 @@
-"""What goes up and down: a row with a bar for each transfer."""
+"""Transfers: a row with a bar for each."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class TransferList(ItemList):
 
     def nothing(self, width: int) -> list[Line]:
         """Before the first one."""
-        words = "Nothing is under way. In Upload, u uploads and d downloads."
+        words = "No transfers yet. In Upload, u uploads and d downloads."
         return [[(line, "muted")] for line in wrapped(words, width)]
 
     def item_line(self, index: int, line: int, width: int) -> Line:
-        """Arrow, name, bar, how far, how fast, how long; of one that failed, the reason in place of all that."""
+        """Arrow, name, bar, progress, rate and time left; for a failed transfer, the reason instead."""
         transfer = self.transfers[index]
         tone = tone_of(transfer)
         wide = width >= 100
@@ -83,7 +83,7 @@ def tone_of(transfer: Transfer) -> str:
 
 
 def share_of(transfer: Transfer) -> float | None:
-    """How much of it is done, from 0 to 1, where that is known; all of it only when it is over."""
+    """The share that is done, from 0 to 1, if it is known; 1 only at the end."""
     if transfer.state == "done":
         return 1.0
     if not transfer.total:
@@ -108,7 +108,7 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
 
 
 def reason(transfer: Transfer) -> str:
-    """Why it failed. The row names the file already, and the reason must not be cut off."""
+    """The reason of a failure without the file's name, which the row has already: the reason must fit."""
     words = transfer.error or ""
     if transfer.path is not None:
         words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")

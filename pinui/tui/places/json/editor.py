@@ -17,7 +17,7 @@ __all__ = ["JsonEditor"]
 
 
 class JsonEditor(TextArea):
-    """Textual's editor with JSON's colours, which it would need a parser of its own for."""
+    """Textual's editor with the colours of JSON, for which it would need another package."""
 
     app = getters.app(Workbench)
 
@@ -36,7 +36,7 @@ class JsonEditor(TextArea):
         never_wrap(self)
 
     def find_matching_bracket(self, bracket: str, search_from: tuple[int, int]) -> tuple[int, int] | None:
-        """None is shown, and Textual would look through the whole text for it at each key."""
+        """None: no matching bracket is shown, and Textual would search the whole text at each key."""
         return None
 
     def get_line(self, line_index: int) -> Text:

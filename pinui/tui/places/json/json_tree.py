@@ -29,7 +29,7 @@ MOST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One visible row: what it is, what it is called, and what it stands in."""
+    """One visible row: its value, its key and the row that contains it."""
 
     value: Any
     key: str | int | None = None
@@ -38,7 +38,7 @@ class Row:
 
     @property
     def path(self) -> str:
-        """How to get there. Put together when it is asked for: a row that held it would hold the names of all above."""
+        """The path to the value. It is made on demand: stored, it would repeat the names of all rows above."""
         steps: list[str] = []
         row: Row | None = self
         while row is not None and row.key is not None:
@@ -49,7 +49,7 @@ class Row:
 
     @property
     def members(self) -> int:
-        """How many members it has; 0 for what holds none."""
+        """The number of members; 0 for a plain value."""
         return len(cast("list[Any]", self.value)) if isinstance(self.value, dict | list) else 0
 
 
@@ -68,7 +68,7 @@ class JsonTree(ItemList):
         self.notes: list[Line] = []
 
     async def show_value(self, value: Any) -> None:
-        """Show another document, with what is long folded."""
+        """Show another document, with long parts folded."""
         self.value = value
         folded = await asyncio.to_thread(first_folds, value)
         self.opened = {id(value)}
@@ -126,7 +126,7 @@ class JsonTree(ItemList):
         return True
 
     def nothing(self, width: int) -> list[Line]:
-        """What stands there before a document does."""
+        """Lines to show while there is no document."""
         return self.notes
 
     def item_line(self, index: int, line: int, width: int) -> Line:
@@ -157,7 +157,7 @@ class JsonTree(ItemList):
 
 
 def first_folds(value: Any) -> set[int]:
-    """What is folded at first: long parts, and in a large document everything below the second level."""
+    """The parts that are folded at first: long ones, and in a large document everything below the second level."""
     return folds_inside(Row(value), is_large(value), deepest=1)
 
 
@@ -167,7 +167,7 @@ def is_large(value: Any) -> bool:
 
 
 def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[int]:
-    """What is folded when a part is unfolded for the first time: the same, seen from there."""
+    """The parts inside a part that stay folded when it is unfolded for the first time."""
     folded: set[int] = set()
     for row in _walk(top, folded):  # which looks at `folded` before it goes into a row
         depth = row.depth - top.depth
@@ -177,7 +177,7 @@ def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[int]:
 
 
 def fewest_folds(value: Any) -> set[int]:
-    """What stays folded when everything is unfolded: parts that would make it more than `MOST` rows."""
+    """The parts that “unfold all” leaves folded: they would make more than `MOST` rows."""
     folded: set[int] = set()
     rows = 1
     for row in _walk(Row(value), folded):

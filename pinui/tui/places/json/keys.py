@@ -68,7 +68,7 @@ ABOUT = {
     ),
     "retrieve": (
         "Retrieve",
-        "Enter a CID, or any address that contains /ipfs/. What comes back is checked against it.",
+        "Enter a CID, or any address that contains /ipfs/. The content is verified against it.",
     ),
     "document": ("Document", "The document that was retrieved, as a tree or as text. y copies a value or its path."),
 }

@@ -47,7 +47,7 @@ BEGINNINGS = {"{", "[", '"'}
 
 
 class StorePane(FieldPane, inherit_bindings=False):
-    """The pane around the editor. It looks like one: what begins a document, typed or pasted, goes into it."""
+    """The pane around the editor. It looks like the editor, so the beginning of a document typed here goes into it."""
 
     BINDINGS = bindings(STORE, FIELD)
 
@@ -105,7 +105,7 @@ class JsonScreen(PlaceScreen):
         pane_title(self.query_one("#store"), "Store", f"enter to write · {self.app.audience}")
         pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
         self.query_one(JsonTree).show_notes(
-            [[("What you retrieve appears here,", "muted")], [("checked against its CID.", "muted")]]
+            [[("The retrieved document is shown here,", "muted")], [("verified against its CID.", "muted")]]
         )
         self._title_document()
         if text := self.app.unsaved.text.json:
@@ -118,7 +118,7 @@ class JsonScreen(PlaceScreen):
 
     @property
     def unsaved(self) -> str:
-        """The text, if it is nowhere else: not stored, and not as it came from a file or a document."""
+        """The text, unless it is stored or unchanged since it was loaded from a file or a document."""
         text = self.editor.text
         return text if text.strip() and text != self._kept else ""
 
@@ -204,7 +204,7 @@ class JsonScreen(PlaceScreen):
             await self._edit(text, kept=True)
 
     async def _may_replace(self) -> bool:
-        """Another text may take the place of the one in the editor."""
+        """Whether another text may replace the one in the editor. Asks if that is unsaved."""
         return not self.unsaved or await self.ask(replace_text_question()) is True
 
     async def _edit(self, text: str, *, kept: bool) -> None:
@@ -229,11 +229,11 @@ class JsonScreen(PlaceScreen):
         try:
             code = await run_program(self.app, ("VISUAL", "EDITOR"), "vi", path)
             if code:
-                self.app.tell(f"The editor ended with {code}: the text is as it was.", warning=True)
+                self.app.tell(f"The editor ended with code {code}. The text is unchanged.", warning=True)
             else:
                 await self._edit(await text_of_file(str(path)), kept=False)
         except WorkspaceError as error:
-            if code == 0:  # it was written, and can't be taken: nobody should have to write it again
+            if code == 0:  # the text was written but can't be loaded: it must not be lost
                 raise WorkspaceError(str(error), hint=f"It is kept in {path}.") from None
             await asyncio.to_thread(shutil.rmtree, folder)
             raise
@@ -277,11 +277,11 @@ class JsonScreen(PlaceScreen):
         mark, _, word, _ = VERDICTS.get(verdicts[-1] or "" if verdicts else "", ("", "", "", ""))
         fact = f"{took:.0f} ms from {host}"
         pane_title(self.query_one("#retrieve"), "Retrieve", f"{mark} {word} · {fact}" if mark else fact)
-        if self.app.screen is self and self.focused is asked_from:  # whoever went on to something else stays there
+        if self.app.screen is self and self.focused is asked_from:  # a user who went on to something else stays there
             self.show_pane("#document")
 
     def _note(self, lines: Lines) -> None:
-        """In the place of a document, in whichever shape it is shown."""
+        """Show these lines instead of a document, both as tree and as text."""
         self.query_one(JsonTree).show_notes(lines)
         self.query_one("#document-text", LineView).show_lines(lines)
 

@@ -58,7 +58,10 @@ ABOUT = {
         "Names you wrote to or filed messages under. A message is a document with a recipient's name in it, public on "
         "a pinning service. Nobody delivers it: share its CID yourself.",
     ),
-    "thread": ("Thread", "What you sent to and filed under this name. A message tells no sender: file it yourself."),
+    "thread": (
+        "Thread",
+        "The messages sent to and filed under this name. Messages name no sender: file them yourself.",
+    ),
     "line": ("Write", "Enter stores the message as a document. Then y y copies its CID, to pass it on."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -1,4 +1,4 @@
-"""Messages: recipients at the left, what was sent to and filed under each at the right, and a line to write."""
+"""Messages: recipients at the left, the thread of one at the right, and a line to write in."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ RECEIVED = "\0received"
 """The item for messages that nobody has filed yet; no recipient can be called that."""
 MOST = 300
 LONG = 400
-"""Characters: an excerpt of that length may be the beginning of more."""
+"""Characters of the longest excerpt: the text may go on after it."""
 
 
 class RecipientList(TwoLineList):
-    """Who was written to, and for whom something is begun."""
+    """The recipients of messages and of drafts."""
 
     BINDINGS = bindings(RECIPIENTS)
     drafts: Mapping[str | None, str] = MappingProxyType({})
 
     def below(self, item: TwoLines) -> tuple[str, str]:
-        """A draft that is out of sight, or what was said last."""
+        """The draft, if another one is shown in the line, or the last message."""
         draft = self.drafts.get(None if item.id == RECEIVED else item.id, "").strip()
         return (f"draft: {draft}", "warning") if draft else super().below(item)
 
@@ -64,7 +64,7 @@ class MessagesScreen(PlaceScreen):
         super().__init__()
         self.new: list[str] = []
         self.sending: list[tuple[str, str]] = []
-        """Recipients and texts of messages on their way."""
+        """Recipients and texts of messages that are being stored."""
         self._texts: dict[tuple[int, str], str] = {}  # the long ones of the thread in sight
         self._reading = asyncio.Lock()
         self._loads = 0
@@ -110,13 +110,13 @@ class MessagesScreen(PlaceScreen):
 
     @property
     def recipient(self) -> str | None:
-        """Whom the thread is about; None for what is not filed."""
+        """The name of the thread; None for messages that are not filed."""
         current = self.recipients.current
         return None if current is None or current.id == RECEIVED else current.id
 
     @property
     def unfinished(self) -> Unfinished | None:
-        """Pins that are being revoked, and messages on their way."""
+        """Pins that are being revoked, and messages that are being stored."""
         parts = [revoking] if (revoking := super().unfinished) else []
         if self.sending:
             lost = "It may be stored anyway, and nobody would know its CID."
@@ -126,7 +126,7 @@ class MessagesScreen(PlaceScreen):
         return Unfinished(", and ".join(part.fact for part in parts), "\n\n".join(part.consequence for part in parts))
 
     def keep_text(self, drafts: Drafts) -> Drafts:
-        """The draft for each recipient. A message on its way is one until it is stored."""
+        """The draft for each recipient. A message counts as a draft until it is stored."""
         messages = self.line.unsent
         for name, text in self.sending:
             messages[name] = f"{text}\n{messages[name]}" if name in messages else text
@@ -276,7 +276,7 @@ class MessagesScreen(PlaceScreen):
         self.ask_on(self._receive, "receive")
 
     def receive(self, address: str) -> None:
-        """From another place: the CID is known."""
+        """Begin from another place, which knows the CID."""
 
         async def received() -> None:
             with self.app.busy("fetching …"):
@@ -293,7 +293,7 @@ class MessagesScreen(PlaceScreen):
             return error
 
     async def _receive(self) -> None:
-        note = "It stands under Received until you file it under a name: a message tells no sender."
+        note = "Messages name no sender: it is listed under Received until you file it under a name."
         prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self._receive_from, note=note)
         received = await self.ask(prompt)
         if received is not None:

@@ -19,7 +19,7 @@ from pinui.workspace import Entry
 __all__ = ["Thread"]
 
 MOST = 5_000
-"""Characters of one message: what is longer is for a pager or a file, and a thread shows its beginning."""
+"""Characters of one message that are shown. Longer ones are for a pager or a file."""
 ROOM = 100_000
 """Characters of all messages. Text is broken into lines again whenever the pane gets another width, so what is
 beyond this is cut to `LEAST`, the oldest messages first."""
@@ -107,7 +107,7 @@ class Thread(ItemList):
         return len(self.blocks[index]) if index < len(self.blocks) else 1
 
     def cursor_lines(self, index: int) -> int:
-        """None: a bar beside the message is enough, and its text is easier to read without a light."""
+        """None: a bar beside the message is enough, and its text is easier to read on the plain ground."""
         return 0
 
     def nothing(self, width: int) -> list[Line]:

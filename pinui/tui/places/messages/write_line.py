@@ -1,4 +1,4 @@
-"""The line to write a message in: everybody has a draft of their own, and the line shows that of one person."""
+"""The line to write a message in. Every recipient has a draft; the line shows one of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class WriteField(Field):
 
 
 class WriteLine(FieldPane):
-    """Its title names whom the words are for, and nobody else gets them."""
+    """The line. Its title names the recipient of the text."""
 
     def __init__(self) -> None:
         super().__init__(id="line", classes="pane")
         self.addressee: str | None = None
         self.drafts: dict[str | None, str] = {}
-        """What was begun for others than the addressee; under None, for nobody yet."""
+        """Drafts for others than the addressee; under None, a draft without a recipient."""
 
     def compose(self) -> Iterable[Widget]:
         """One field."""
@@ -44,12 +44,12 @@ class WriteLine(FieldPane):
 
     @property
     def unsent(self) -> dict[str | None, str]:
-        """All that was begun, by whom it is for."""
+        """All drafts by recipient."""
         drafts = {**self.drafts, self.addressee: self.field.value}
         return {name: text for name, text in drafts.items() if text.strip()}
 
     def turn_to(self, name: str | None) -> None:
-        """Show the draft for somebody else; never in the middle of writing, where it would change under the hands."""
+        """Show the draft for another recipient, but never while somebody types."""
         if name == self.addressee or (self.field.has_focus and self.field.value):
             return
         self.drafts[self.addressee] = self.field.value
@@ -58,14 +58,14 @@ class WriteLine(FieldPane):
         self._title()
 
     def take(self, name: str | None) -> str:
-        """Somebody's draft, which is empty then."""
+        """Take a recipient's draft out of the line."""
         if name != self.addressee:
             return self.drafts.pop(name, "")
         text, self.field.value = self.field.value, ""
         return text
 
     def give_back(self, name: str | None, text: str) -> None:
-        """Add words to somebody's draft, behind what is there."""
+        """Append text to a recipient's draft."""
         there = self.unsent.get(name, "")
         text = f"{there}\n{text}" if there and text else there or text
         if name == self.addressee:

@@ -1,4 +1,4 @@
-"""The pane beside the list: everything about one pin, and what it looks like."""
+"""Detail: the facts about one pin, and a preview of its content."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["Detail"]
 
 LABEL = 9
 FACTS = 14
-"""Lines that the facts and the border take, about: a picture gets the rest."""
+"""Lines for facts and border, about. A picture gets the rest."""
 
 Looks: TypeAlias = Callable[[int, int], Shown]
-"""Content that was fetched, written for so many columns and lines."""
+"""A function that writes fetched content for a number of columns and lines."""
 
 
 class Detail(LineView):
@@ -45,7 +45,7 @@ class Detail(LineView):
     """Why the pin could not be revoked."""
 
     class Measured(Message):
-        """The pane came into sight, or has another size: what it shows may be made to measure."""
+        """The pane was shown or has another size: its preview may have to be made again."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane second")
@@ -55,7 +55,7 @@ class Detail(LineView):
         self.looks: Looks | None = None
         self.shown: Shown | None = None
         self.asked: tuple[str, tuple[int, int]] | None = None
-        """The address and the room that a preview was asked for, whatever came of it."""
+        """The address and the size of the last preview that was requested, even if it failed."""
         self.folder: tuple[FolderItem, ...] | None = None
         self.chosen = 0
         self.trail: list[str] = []
@@ -64,7 +64,7 @@ class Detail(LineView):
         """Whether it is known which pins are on the account."""
 
     def watch_entry(self, before: Entry | None, entry: Entry | None) -> None:
-        """Another pin: what was known of the last one goes."""
+        """Another pin: forget the content of the last one."""
         if before is None or entry is None or before.id != entry.id:
             self.trail = []
             self.forget_content()
@@ -75,7 +75,7 @@ class Detail(LineView):
         self.rebuild(keep=True)
 
     def forget_content(self) -> None:
-        """What was fetched is no longer what is asked for."""
+        """Forget the fetched content."""
         self.asked = self.looks = self.shown = self.folder = None
         self.chosen, self.trouble = 0, ""
 
@@ -86,7 +86,7 @@ class Detail(LineView):
 
     @property
     def wants_preview(self) -> bool:
-        """Whether it is in sight, and nobody has asked for this content at this size."""
+        """Whether the pane is shown, and no preview of this content at this size was requested."""
         in_sight = self.entry is not None and self.display and self.content_width >= LABEL
         return in_sight and self.folder is None and self.asked != (self.address, self.room)
 
@@ -160,7 +160,7 @@ class Detail(LineView):
         self.post_message(self.Measured())
 
     def rebuild(self, *, keep: bool = False) -> None:
-        """Write all lines anew."""
+        """Write all lines again."""
         width = self.content_width
         if self.entry is None or width < LABEL:  # not laid out yet: nothing is written one letter a line
             self.show_lines([])
@@ -249,7 +249,7 @@ class Detail(LineView):
 
     @property
     def _above(self) -> int:
-        """How many lines stand above the entries of a folder, which are the last ones."""
+        """The number of lines above the entries of a folder, which come last."""
         return len(self.lines) - len(self.folder or ())
 
     def _move(self, step: int) -> None:

@@ -17,7 +17,11 @@ PINS = Group(
             "Store a revoked pin again, from the history, its file or a gateway",
         ),
         Command(
-            "pins.filter", "slash", "screen.filter", "filter", "Show only what contains these words; esc clears it"
+            "pins.filter",
+            "slash",
+            "screen.filter",
+            "filter",
+            "Show only pins that contain these words; esc clears the filter",
         ),
         Command("pins.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
         Command("pins.open", "enter", "screen.open", "open", "Read the pin in the detail pane"),
@@ -97,8 +101,8 @@ ABOUT = {
     "filter": ("Filter", "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."),
     "detail": (
         "Detail",
-        "All about the pin under the cursor, and how it begins. JSON, text and pictures are shown; other bytes in hex. "
-        "In a folder ↑ ↓ choose an entry and enter goes into it.",
+        "The facts about the pin under the cursor, and a preview. JSON, text and pictures are shown, other bytes in "
+        "hex. In a folder ↑ ↓ choose an entry and enter goes into it.",
     ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

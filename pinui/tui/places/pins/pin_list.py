@@ -26,11 +26,11 @@ from pinui.workspace.rows import Standing
 __all__ = ["Ids", "PinList"]
 
 MARGIN = 40
-"""Rows fetched above and below what is in sight, so that scrolling finds them there."""
+"""Rows to fetch above and below the visible ones, ready for scrolling."""
 WIDE = 76
-"""From this width on there is a header, and the kind is a word."""
+"""The width from which on there is a header, and the kind is a word."""
 NARROW = 66
-"""Below this width the CID stands in the detail only, and the name gets its room."""
+"""The width below which only the detail shows the CID, and the name gets its room."""
 ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME", " ▴"), "size": ("SIZE", " ▾")}
 
 
@@ -69,7 +69,7 @@ class PinList(ItemList):
     BINDINGS = bindings(PINS)
 
     foot: reactive[str] = reactive("", init=False, repaint=False, always_update=True)
-    """What the lower border says of the list."""
+    """The text of the lower border."""
 
     @dataclass
     class Loaded(Message):
@@ -98,7 +98,7 @@ class PinList(ItemList):
 
     @property
     def marked_in_order(self) -> list[int]:
-        """Those in sight first, as they stand; then those that a filter hides, the newest first."""
+        """The marked pins: those in the list in its order, then those hidden by a filter, newest first."""
         here = [number for number in self.ids if number in self.marked]
         return here + sorted(self.marked.difference(here), reverse=True)
 
@@ -138,7 +138,7 @@ class PinList(ItemList):
         async def fill() -> None:
             try:
                 entries = await self.fetch(self.ids[first:last])
-            except Exception as error:  # noqa: BLE001  the rows stay "…" until they are read anew, and it is told why
+            except Exception as error:  # noqa: BLE001  the rows stay "…" until they are read again; the reason is told
                 self.app.tell_error(error)
                 return
             for entry in entries:
@@ -163,7 +163,7 @@ class PinList(ItemList):
         self.refresh()
 
     def watch_foot(self) -> None:
-        """The order is told there, too, where the columns have no names."""
+        """The lower border names the order, too, if the columns have no header."""
         column, arrow = ARROWS[self.sort]
         has_order = self.ids and self.header(self.list_width) is None
         pane_title(self, "Pins", f"{column.lower()}{arrow} · {self.foot}" if has_order else self.foot)

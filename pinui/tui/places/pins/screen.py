@@ -1,4 +1,4 @@
-"""Home: what is pinned, with a detail and preview pane; revoking lives here."""
+"""Pins: the list of pins, their details and previews, and every action on them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ OF_A_PIN = {
     "sort",
     "rename_there",
 }
-"""What can be done only where there is a pin."""
+"""Actions that need a pin."""
 
 
 class FilterLine(Field):
@@ -103,7 +103,7 @@ class PinsScreen(PlaceScreen):
         return self.query_one(Detail)
 
     def beyond(self) -> str:
-        """Nothing that enter and esc, which the footer names, do not bring."""
+        """Nothing: the footer names enter and esc, which lead to both panes."""
         return ""
 
     def on_mount(self) -> None:
@@ -118,7 +118,7 @@ class PinsScreen(PlaceScreen):
         self.work_on(self._reload, "reload")
 
     def _reload_first(self) -> None:
-        """The same, and the keys wait for it: what is typed behind a filter is meant for what it finds."""
+        """Reload while the keys wait: a key typed after a filter is meant for its results."""
         self.ask_on(self._reload, "reload")
 
     async def _reload(self) -> None:
@@ -228,7 +228,7 @@ class PinsScreen(PlaceScreen):
         focus_now(self.query_one(FilterLine))
 
     def action_keep_filter(self) -> None:
-        """Back to the list, with what was found."""
+        """Go back to the list and keep the filter."""
         focus_now(self.pins)
         self.set_class(bool(self.asked.text), "-filter")
         self._reload_first()
@@ -305,7 +305,7 @@ class PinsScreen(PlaceScreen):
         self.app.mirror()
 
     async def show_entry(self, entry: Entry) -> None:
-        """Put the cursor on this pin, whatever filter was in its way."""
+        """Put the cursor on this pin. A filter that hides it is cleared."""
         self.action_clear_filter()
         await asyncio.sleep(0)
         if entry.revoked_at is not None:
@@ -407,7 +407,7 @@ class PinsScreen(PlaceScreen):
         self._load_preview()
 
     def action_pager(self) -> None:
-        """All of it in $PAGER, which must not get the rest of a stray text: some of its keys run commands."""
+        """Read all of it in $PAGER. The rest of stray text must not get there: some keys of a pager run commands."""
         address = self.detail.address
         self.app.if_by_itself(
             lambda: self.work_on(lambda: read_in_pager(self, address), "pager"),
