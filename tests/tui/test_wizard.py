@@ -11,6 +11,7 @@ from pinui.tui.app import Pinui
 from pinui.tui.places.connection.advice import answer_words
 from pinui.tui.places.connection.wizard import Wizard
 from pinui.workspace import TestResult
+from tests.real.kubo import KuboServer
 from tests.tui.pilots import paste, shows, text_of, until, workbench
 from tests.tui.services import TOKEN, to_the_token
 
@@ -278,3 +279,26 @@ async def test_the_wizard_and_connection_tell_which_api_a_key_knows(
         await pilot.press("enter", "enter")
         await until(pilot, lambda: app.workspace.profile.name == "studio")
         await shows(pilot, "The service has two APIs")
+
+
+async def test_a_kubo_that_runs_here_is_set_up_without_a_token(
+    kubo_daemon: KuboServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPFS_PATH", kubo_daemon.kubo.environment["IPFS_PATH"])
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?", "Kubo", "IPFS Cluster")
+        await pilot.press("4")
+        await shows(pilot, "where is its API?", kubo_daemon.rpc_url)
+        await pilot.press("enter", "enter")
+        await shows(pilot, "Leave it empty if the daemon asks")
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", kubo_daemon.gateway_url)
+        await pilot.press("enter", "enter")
+        await shows(pilot, "enter save")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as kubo", "It needs no token.")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace.profile.name == "kubo")
+        entry = await app.workspace.store({"city": "Oslo"})
+        assert entry.cid in kubo_daemon.kubo("pin", "ls", "-q", "--type=recursive").decode()

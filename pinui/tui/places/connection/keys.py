@@ -61,7 +61,9 @@ SERVICE_DIGITS = Group(
     "Setting up a service: Which one",
     tuple(
         quiet(f"services.{index + 1}", f"{index + 1}", f"screen.pick({index})", name, f"Choose {name}")
-        for index, name in enumerate(("Pinata", "another service", "the local node"))
+        for index, name in enumerate(
+            ("Pinata", "another service", "the local node", "Kubo", "IPFS Cluster", "a service that pins by CID")
+        )
     ),
 )
 

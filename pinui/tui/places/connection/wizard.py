@@ -41,13 +41,18 @@ ROOMY = 64
 """The width from which on the strokes between the steps are long."""
 HIGH = 20
 """The height from which on blank lines separate the parts."""
-OF_A_SERVICE = ("token", "gateway", "key")
+OF_A_SERVICE = ("name", "api", "token", "gateway", "key")
 """The fields whose text belongs to one service."""
 SERVICES = (
     Choice("1", "Pinata", "hosted, at pinata.cloud"),
     Choice("2", "Another service", "the same API, at your address"),
     Choice("3", "Local node", "inside pinui, no set-up"),
+    Choice("4", "Kubo", "an IPFS daemon of your own"),
+    Choice("5", "IPFS Cluster", "several daemons that keep copies"),
+    Choice("6", "Pins by CID", "the Pinning Service API, no uploads"),
 )
+KINDS = ("pinata", "custom", "local", "kubo", "cluster", "psa")
+"""What each of them is called in the code; the last three are providers."""
 STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 
@@ -109,6 +114,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self._draw_steps()
         self.query_one("#wizard").border_subtitle = PAGES[page].keys
         self.query_one(".pinata").display = self.service == "pinata"
+        self.query_one(".daemon").display = self.service in ("kubo", "cluster")
+        for words in self.query(".account"):
+            words.display = self.service in ("pinata", "custom")
         focus_now(self.query_one(f"#{PAGES[page].focus}"))
         self.refresh_bindings()
         if page == "token":
@@ -195,7 +203,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     # -- steps --------------------------------------------------------------------------------------------------
 
     async def _leave_service(self) -> None:
-        chosen = ("pinata", "custom", "local")[self.query_one(ServiceList).cursor]
+        chosen = KINDS[self.query_one(ServiceList).cursor]
         if chosen == "local":
             if self.app.workspace.profile.name == "local" or await self.app.use("local"):
                 self.dismiss("local")
@@ -219,6 +227,17 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._stored = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             gateway = self.query_one("#gateway", Field)
             gateway.value = gateway.value or self._stored.gateway_url or ""
+        elif service in ("kubo", "cluster"):
+            await self._propose_daemon(service)
+
+    async def _propose_daemon(self, provider: str) -> None:
+        """A daemon on this machine has usual addresses; Kubo writes its own into its repository."""
+        from pinui.workspace.daemons import daemon_addresses
+
+        api, gateway = await asyncio.to_thread(daemon_addresses, provider)
+        for name, text in (("name", provider), ("api", api), ("gateway", gateway)):
+            field = self.query_one(f"#{name}", Field)
+            field.value = field.value or text or ""
 
     async def _leave_address(self) -> None:
         if trouble := await self._name_trouble():
@@ -234,7 +253,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self.turn_to("token")
 
     async def _leave_token(self) -> None:
-        if self.secret():
+        if self.secret() or self.service in ("kubo", "cluster"):
             self.turn_to("gateway")
         else:
             self._complain("Paste the token first.", "token")
@@ -320,7 +339,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self.service == "pinata":
             known = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             return replace(known, gateway_url=gateway, gateway_key=has_key)
-        return Profile(self.text("name"), "custom", self.text("api").rstrip("/"), gateway, gateway_key=has_key)
+        provider = self.service if self.service in KINDS[3:] else "pinning"
+        api = self.text("api").rstrip("/")
+        return Profile(self.text("name"), "custom", api, gateway, gateway_key=has_key, provider=provider)
 
     @property
     def _keeps_key(self) -> bool:
@@ -366,13 +387,16 @@ class Wizard(Dialog[str], inherit_bindings=False):
         try:
             draft = await self.draft()
             await asyncio.to_thread(workspace.profiles.save, draft)
-            kept = await workspace.keep_token(draft, self.secret())
+            secret = self.secret()
+            kept = await workspace.keep_token(draft, secret) if secret else None
             if key := self.text("key"):
                 await workspace.credentials.save_gateway_key(draft.name, Secret(key))
         except Exception as error:  # noqa: BLE001  the person can go back and try again
             self._complain(sentence(error))
             return
-        if kept.origin == "keyring":
+        if kept is None:
+            where = "It needs no token."
+        elif kept.origin == "keyring":
             where = "The token is in the OS keyring."
         else:
             where = f"The token is kept for this run only. {kept.trouble or ''}"
@@ -436,13 +460,14 @@ def pages() -> ComposeResult:
         yield boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
         yield say("The token is sent there and nowhere else.")
     with Vertical(id="page-token"):
-        yield say("Paste the API token (JWT) of your account.", "question")
+        yield say("Paste the API token.", "question")
         goes = say(TOKEN_GOES)
         goes.id = "token-goes"
         yield goes
         yield boxed("Token", TokenField(password=True, id="token"))
         yield Static(id="verdict")
-        yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later")
+        yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later account")
+        yield say("A token or user:password. Leave it empty if the daemon asks for none.", "say daemon")
         yield say("Where do I get one?  F2 opens the page.", "say pinata")
     with Vertical(id="page-gateway"):
         yield say("Which gateway should contents be read from?", "question")
