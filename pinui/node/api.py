@@ -55,7 +55,8 @@ class PinningApi:
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """The answer to one request, or `ApiError`."""
-        path = request.rel_url.raw_path.removeprefix("/v3").rstrip("/")
+        # A client in use writes two slashes where the path begins.
+        path = "/" + request.rel_url.raw_path.removeprefix("/v3").strip("/")
         if path.startswith("/pinning/unpin/"):
             method, handler = "DELETE", self._unpin
         elif path in self._routes:

@@ -194,6 +194,11 @@ def test_a_job_that_failed_is_listed(fetching: httpx.Client) -> None:
 # Paths
 
 
+def test_two_slashes_where_the_path_begins_are_one(node: Node, api: httpx.Client) -> None:
+    assert api.get(f"{node.api_url}//data/testAuthentication").status_code == 200
+    assert api.get(f"{node.api_url}//data/nothing").status_code == 404
+
+
 @pytest.mark.parametrize("path", ["/ipfs", "/ipns", "/ipns/example.com", "/ipns/example.com/a"])
 def test_names_and_the_bare_gateway_are_not_found(anyone: httpx.Client, path: str) -> None:
     answer = anyone.get(path)

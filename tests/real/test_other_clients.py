@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, against the node: curl, and the hosted service's own SDK for JavaScript."""
+"""Clients that nobody here wrote, against the node: curl, and SDKs of the hosted service for JavaScript and Python."""
 
 from __future__ import annotations
 
@@ -199,3 +199,49 @@ def test_the_hosted_services_current_sdk_works_against_the_node(node: Node, tmp_
     assert "401" in seen["wrongToken"] or "Authentication" in seen["wrongToken"]
     assert "network=public" in seen["private"]
     assert "swaps no content" in seen["swap"]
+
+
+PINATAPY = """
+import json, sys
+from pathlib import Path
+import pinatapy
+
+url, token, folder = sys.argv[1:]
+pinatapy.API_ENDPOINT = url + "/"
+pinata = pinatapy.PinataPy("a key", token)
+seen = {
+    "json": pinata.pin_json_to_ipfs({"hello": "world"}, {"pinataMetadata": {"name": "a document"}}),
+    "file": pinata.pin_file_to_ipfs(str(Path(folder) / "a.txt")),
+    "folder": pinata.pin_file_to_ipfs(folder, save_absolute_paths=False),
+}
+seen["pinned"] = pinata.pin_to_pinata_using_ipfs_hash(seen["json"]["IpfsHash"], "again")
+seen["jobs"] = pinata.pin_jobs({"status": "retrieving"})
+seen["list"] = pinata.pin_list({"status": "pinned"})
+seen["totals"] = pinata.user_pinned_data_total()
+seen["removed"] = pinata.remove_pin_from_ipfs(seen["json"]["IpfsHash"])
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.slow
+def test_the_python_client_with_a_key_and_a_secret_works_against_the_node(node: Node, tmp_path: Path) -> None:
+    packages = tmp_path / "packages"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(packages), "pinatapy-vourhey==0.2.0"]
+    installed = subprocess.run(install, capture_output=True, text=True, timeout=300)
+    if installed.returncode:
+        pytest.skip(f"pip could not install pinatapy-vourhey: {installed.stderr.strip()[:200]}")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text(name)
+    command = [sys.executable, "-c", PINATAPY, node.api_url, node.token, str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(packages), "NO_PROXY": "*"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["json"]["Name"] == "a document"
+    assert (seen["file"]["NumberOfFiles"], seen["folder"]["NumberOfFiles"]) == (1, 2)
+    assert (seen["pinned"]["ipfsHash"], seen["pinned"]["status"]) == (seen["json"]["IpfsHash"], "pinned")
+    assert seen["jobs"] == {"count": 0, "rows": []}
+    assert (len(seen["list"]["rows"]), seen["totals"]["pin_count"]) == (3, 3)
+    assert seen["removed"] == {"message": "Removed"}
