@@ -27,12 +27,14 @@ from pinui import (
     Timeouts,
 )
 from pinui.ipfs.importer import UNIXFS_2025
+from pinui.node import Node
 from pinui.sdk.secret import masked
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
 from tests.real.daemon import Daemon
 from tests.real.kubo import Kubo, KuboServer
 from tests.real.proxy import proxy_to
+from tests.servers import settings_of
 
 pytestmark = pytest.mark.real
 
@@ -409,3 +411,18 @@ async def test_another_server_is_not_taken_for_kubo(kubo_daemon: KuboServer) -> 
         with pytest.raises(ProviderError) as caught:
             await client.test_connection()
         assert "pin_api_url" in (caught.value.hint or "")
+
+
+async def test_content_moves_to_the_daemon_and_back_as_a_car_file(
+    client: Client, reader: Client, tmp_path: Path
+) -> None:
+    folder = fill(tmp_path / "album", {"a.txt": b"car one", "sub/b.bin": random.Random(5).randbytes(3 * CHUNK)})
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as other:
+        record = await other.upload(folder)
+        archive = await other.export_car(record.cid, tmp_path / "album.car")
+        [imported] = await client.import_car(archive)
+        assert (imported.cid, imported.verification) == (record.cid, "verified")
+        assert [pin.cid async for pin in client.pins(cid=record.cid)] == [record.cid]
+        await other.revoke(record.cid)
+        [back] = await other.import_car(await reader.export_car(record.cid, tmp_path / "back.car"))
+        assert (await other.download(f"{back.cid}/a.txt")).data == b"car one"

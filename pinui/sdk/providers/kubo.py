@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from typing import cast
 
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
 from pinui.sdk.errors import NetworkTimeout, ProviderError
-from pinui.sdk.models import ClientConfig, Pin, Timeouts, Totals
+from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
-from pinui.sdk.providers.api import Api, Query, Service
+from pinui.sdk.providers.api import Api, Line, Query, Service
 from pinui.sdk.reading.gateways import Gateway, gateways_of
-from pinui.sdk.transport.http import Request
+from pinui.sdk.transport.http import OnProgress, Request
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.sources import UploadSource
 
 __all__ = ["KuboProvider"]
 
@@ -128,6 +131,20 @@ class KuboProvider(AddingProvider):
             f"Kubo found no peer that has {'the rest of ' if blocks else ''}{address.cid}",
             hint="A peer that has it must be online and reachable for the daemon (`ipfs swarm connect`).",
         )
+
+    async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin the content of a CAR with this one root."""
+        body = Multipart(archive.parts, (), on_progress)
+        request = self._api.upload("api/v0/dag/import", {"pin-roots": "true"}, body, body.content_type)
+        async with aclosing(self._api.lines(request)) as lines:
+            async for line in lines:
+                told = cast("Line", line.get("Root")) if isinstance(line.get("Root"), dict) else {}
+                if trouble := str(told.get("PinErrorMsg") or ""):
+                    raise ProviderError(trouble, status=200, details=trouble)
+                if told:
+                    self._reader.remember_pinned(root)
+                    return Pinned(root, archive.size, "verified")  # Kubo checks every block, and names the root itself
+        raise wire.not_understood(200, "it doesn't say that anything was pinned")
 
     async def rename(self, cid: str, name: str) -> None:
         """Give a pin another name: pinning it again does."""
