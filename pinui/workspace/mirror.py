@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Mirror", "Progress"]
 
 PAGE = 1000
+MOST = 5 * PAGE
+SHOWN_AFTER = 500
+"""Milliseconds after which a page that has come is written, so that it shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ class Mirror:
                 if stop_before is not None and pin.created is not None and pin.created < stop_before:
                     break
                 page.append(pin)
-                if len(page) == PAGE:
+                # A quick service fills several pages while one is written.
+                if len(page) >= PAGE and (len(page) >= MOST or _now() - asked_at > SHOWN_AFTER):
                     await self._history.merge_pins(run, page, asked_at)
                     read, page, asked_at = read + len(page), [], _now()
                     self._tell(run, read, total)

@@ -24,14 +24,14 @@ CASES = {
     "a rare word": "needle",
     "a common word": "photo",
     "in every row": "baf",
-    "part of a CID": "",
+    "end of a CID": "",
     "nowhere": "zzzzqqqq",
     "a long text": '{"title":"photo',
 }
 
 
 def fill(history: HistoryFile, rows: int = ROWS) -> str:
-    """Made-up rows; returns a part of one CID."""
+    """Made-up rows; returns the end of one CID."""
     chance = random.Random(1)
     part = ""
     with writing(history.connection):
@@ -43,7 +43,7 @@ def fill(history: HistoryFile, rows: int = ROWS) -> str:
             name = "needle.txt" if number == 70_000 else f"{chance.choice(WORDS)}-{number}.json" if number % 2 else None
             entry = Entry(0, cid, 1_700_000_000_000 + number, len(text), "json", "sent", "local", name, excerpt=text)
             history.insert(entry, text)
-            part = cid[20:40] if number == rows // 3 else part
+            part = cid[-20:] if number == rows // 3 else part
     return part
 
 

@@ -152,6 +152,7 @@ async def test_an_interrupted_run_goes_on_where_it_was(
     own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pinui.workspace.mirror.PAGE", 3)
+    monkeypatch.setattr("pinui.workspace.mirror.MOST", 3)
     cids = [(await other.store({"number": number})).cid for number in range(10)]
     asked: list[int | None] = []
     listed = Client.pins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import HistoryError
@@ -217,6 +218,8 @@ class HistoryFile:
             here = Standing.HERE if entry.direction == "sent" else Standing.RECORD
             return here if entry.recorded else Standing.ACCOUNT
 
+        # In order: pages of the file that are filled from the end are left half empty.
+        rows = sorted(rows, key=itemgetter(0))
         values = [_values(entry, id_, data, standing(entry), run) for id_, entry, data in rows]
         self.connection.in_bulk = self.searchable
         try:
