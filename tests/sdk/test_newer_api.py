@@ -390,7 +390,7 @@ async def test_an_upload_address_of_somebody_else_gets_neither_token_nor_bytes(
         server = PieceServer(location=f"{other}/v3/files/x/1")
         async with serve(server.handle) as (url, _):
             client = make_client(url, dialect="pinata-v3")
-            with pytest.raises(ProviderError, match="somebody else"):
+            with pytest.raises(ProviderError, match="another service"):
                 await client.upload(large)
         assert seen == []
 
