@@ -155,7 +155,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         self.call_after_refresh(self.connect)
         self._tell_back()
-        self.set_interval(LOOK, self._look_for_others)
+        self.set_interval(LOOK, self.look_for_others)
 
     def home(self) -> Path | None:
         """Where the workspace is, if not in the usual place."""
@@ -321,7 +321,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self._dirty = True
             self.set_timer(0.1, self._show_changes)
 
-    def _look_for_others(self) -> None:
+    def look_for_others(self) -> None:
         """Reload if another process has written to the history, or if ages have changed."""
         try:
             written = self.workspace.paths.history.stat().st_mtime_ns  # one look at the folder, no reading

@@ -61,7 +61,7 @@ def base_group(*_arguments):
 breaks = {{
     "a handler": (Pinui, "action_help", explode_later),
     "a handler of a screen": (PinsScreen, "action_filter", explode),
-    "a timer": (Pinui, "_look_for_others", explode),
+    "a timer": (Pinui, "look_for_others", explode),
     "a worker": (Pinui, "connect", in_a_worker),
     "compose": (PinsScreen, "compose_body", explode),
     "render": (TopBar, "render", explode),

@@ -322,8 +322,8 @@ async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(mon
         written.append(value)
         return pretty(value)
 
-    walk = json_tree._walk
-    monkeypatch.setattr(json_tree, "_walk", walked)
+    walk = json_tree.walk
+    monkeypatch.setattr(json_tree, "walk", walked)
     monkeypatch.setattr(json_screen, "pretty", worded)
     async with workbench() as (app, pilot):
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)

@@ -34,7 +34,7 @@ async def test_the_name_of_the_profile_is_whole(tmp_path: Path) -> None:
     async with workbench(size=SMALLEST) as (app, pilot):
         await scene.furnish(app.workspace, tmp_path)
         app.workspace.service.profile = app.workspace.profiles.get("pinata")
-        app._show_standing()
+        await pilot.press("2")
         await shows(pilot, " pinata ")
 
 

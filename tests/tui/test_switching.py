@@ -14,6 +14,7 @@ from aiohttp import web
 
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
+from pinui.tui.places.place import PlaceScreen
 from pinui.tui.transfer_news import LONG, TransferNews
 from pinui.workspace import Profile, Query, Transfer
 from tests.servers import Seen, serve
@@ -91,8 +92,10 @@ async def test_steps_of_a_transfer_read_nothing_anew_and_all_else_shows_while_it
                 await shows(pilot, words)
                 await settled(pilot)
                 reads.clear()
+                screen = app.screen
+                assert isinstance(screen, PlaceScreen)
                 for _ in range(5):
-                    app._show_changes()  # as for each step of the upload
+                    screen.workspace_changed()  # as for each step of the upload
                     await settled(pilot)
                 assert reads == [], f"in {place}"
             await pilot.press("4")

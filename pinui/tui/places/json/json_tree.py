@@ -17,7 +17,7 @@ from pinui.tui.places.json.keys import DOCUMENT
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["JsonTree", "Row", "first_folds"]
+__all__ = ["JsonTree", "Row", "first_folds", "walk"]
 
 OPEN_AT_FIRST = 200
 """Containers with more members than this are folded at first."""
@@ -117,7 +117,7 @@ class JsonTree(ItemList):
 
     async def _fold(self, value: Any, folded: set[int]) -> bool:
         """Show the rows that are left when these parts are folded, unless another document has come meanwhile."""
-        rows = await asyncio.to_thread(lambda: list(_walk(Row(value), folded)))
+        rows = await asyncio.to_thread(lambda: list(walk(Row(value), folded)))
         if value is not self.value:
             return False
         self.folded, self.rows = folded, rows
@@ -163,13 +163,13 @@ def first_folds(value: Any) -> set[int]:
 
 def is_large(value: Any) -> bool:
     """Whether the document has more rows than anybody would scroll through."""
-    return sum(1 for _ in islice(_walk(Row(value), set()), MANY + 1)) > MANY
+    return sum(1 for _ in islice(walk(Row(value), set()), MANY + 1)) > MANY
 
 
 def folds_inside(top: Row, large: bool, *, deepest: int = 0) -> set[int]:
     """The parts inside a part that stay folded when it is unfolded for the first time."""
     folded: set[int] = set()
-    for row in _walk(top, folded):  # which looks at `folded` before it goes into a row
+    for row in walk(top, folded):  # which looks at `folded` before it goes into a row
         depth = row.depth - top.depth
         if depth and row.members and (row.members > OPEN_AT_FIRST or (large and depth > deepest)):
             folded.add(id(row.value))
@@ -180,7 +180,7 @@ def fewest_folds(value: Any) -> set[int]:
     """The parts that “unfold all” leaves folded: they would make more than `MOST` rows."""
     folded: set[int] = set()
     rows = 1
-    for row in _walk(Row(value), folded):
+    for row in walk(Row(value), folded):
         if row.depth and row.members and rows + row.members > MOST:
             folded.add(id(row.value))
         else:
@@ -188,7 +188,7 @@ def fewest_folds(value: Any) -> set[int]:
     return folded
 
 
-def _walk(top: Row, folded: set[int]) -> Iterator[Row]:
+def walk(top: Row, folded: set[int]) -> Iterator[Row]:
     """Visible rows in order; a stack and not recursion, since documents may be deep."""
     stack = [iter((top,))]
     while stack:
