@@ -14,7 +14,7 @@ from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock, UnsupportedContent
 from pinui.ipfs.exporter import list_folder, load, read_file, resolve, resolve_blocks, walk_blocks, walk_range
-from pinui.ipfs.ipld import CBOR, DAG_CBOR, DAG_JSON, has_values
+from pinui.ipfs.ipld import CBOR, DAG_CBOR, DAG_JSON, decode_value, has_values
 from pinui.ipfs.multihash import Bytes
 from pinui.ipfs.unixfs import JSON, FilePiece, Symlink
 from pinui.node.conditions import (
@@ -29,7 +29,7 @@ from pinui.node.conditions import (
 )
 from pinui.node.errors import ApiError
 from pinui.node.guard import policy, safe_headers
-from pinui.node.listing import describe, folder_page
+from pinui.node.listing import describe, folder_page, value_page
 from pinui.node.media import SNIFFED, content_type
 from pinui.node.sending import Outgoing
 from pinui.node.store import BlockReader, PinStore
@@ -172,7 +172,9 @@ class Gateway:
             return await _send(self._outgoing, request, headers, part, 206 if span else 200)
 
     async def _value(self, request: web.BaseRequest, target: Target, codec: Codec, asked: Format) -> web.StreamResponse:
-        """A block that holds a value, as it is."""
+        """A block that holds a value: a page for a browser, else the block as it is."""
+        if asked == "plain" and has_values(target.cid) and "text/html" in request.headers.get("Accept", ""):
+            return await self._value_page(request, target)
         kind = asked if asked != "plain" else codec.name
         plain = kind.removeprefix("dag-")
         media = f"application/{plain}" if kind == plain else f"application/vnd.ipld.{kind}"
@@ -180,6 +182,20 @@ class Gateway:
         download = plain == "cbor" or request.query.get("download") == "true"
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.{plain}", download)
         return await self._block(request, target, headers)
+
+    async def _value_page(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+        headers = _headers(target, "text/html; charset=utf-8")
+        headers |= safe_headers("default-src 'none'; style-src 'unsafe-inline'")
+        del headers["Cache-Control"]  # the page is ours and may change with the program
+
+        def draw() -> bytes:
+            data = target.cid.digest if target.cid.hash_code == IDENTITY else target.blocks(target.cid)
+            return value_page(target.cid, decode_value(target.cid, data)).encode(errors="replace")
+
+        async with self._pages.room():
+            page = await self._workers.run(draw)
+            headers["ETag"] = f'"DagIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
+            return await _send(self._pages, request, headers, page)
 
     async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
         marks = f"{target.root}/{'/'.join(target.path)}?{asked}"

@@ -1,10 +1,12 @@
-"""The page that the gateway shows for a folder. Names in it are remote text: escaped, never markup."""
+"""The pages that the gateway shows for folders and values. Text in them is remote: escaped, never markup."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from typing import Any, cast
 from urllib.parse import quote
 
 from pinui.figures import plural, size
@@ -14,7 +16,7 @@ from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.exporter import BlockLookup, load
 from pinui.ipfs.unixfs import FilePiece, Folder, Shard
 
-__all__ = ["Row", "describe", "folder_page"]
+__all__ = ["Row", "describe", "folder_page", "value_page"]
 
 # Each described entry costs a read.
 LOOKED_AT = 1000
@@ -86,6 +88,35 @@ def folder_page(root: Cid, path: tuple[str, ...], cid: Cid, title: str | None, r
 {lines}
 </tbody></table></body></html>
 """
+
+
+def value_page(cid: Cid, value: Any) -> str:
+    """A page that shows the value of a dag-cbor or dag-json block; its links can be followed."""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{cid}</title><style>{STYLE}</style></head>
+<body><h1><code>{cid}</code></h1>
+<p><a href="/ipfs/{cid}?format=raw">download the block</a> · <a href="/ipfs/{cid}?format=car">download as CAR</a></p>
+<pre><code>{_shown(value, "")}</code></pre></body></html>
+"""
+
+
+def _shown(value: Any, indent: str) -> str:
+    inner = f"{indent}  "
+    match value:
+        case Cid():
+            return f'<a href="/ipfs/{value}">{value}</a>'
+        case dict():
+            members = cast("dict[str, Any]", value).items()
+            lines = [f"{inner}{escape(json.dumps(name))}: {_shown(member, inner)}" for name, member in members]
+            return "{\n" + ",\n".join(lines) + f"\n{indent}}}" if lines else "{}"
+        case list():
+            lines = [f"{inner}{_shown(member, inner)}" for member in cast("list[Any]", value)]
+            return "[\n" + ",\n".join(lines) + f"\n{indent}]" if lines else "[]"
+        case bytes():
+            return f"{len(value)} bytes: {value[:64].hex()}{'…' if len(value) > 64 else ''}"
+        case _:
+            return escape(json.dumps(value, ensure_ascii=False))
 
 
 def _line(row: Row) -> str:

@@ -188,6 +188,19 @@ def test_a_value_is_served_as_it_is(api: httpx.Client, codec: int, name: str, ki
     assert saved.headers["Content-Disposition"].startswith('attachment; filename="x.bin"')
 
 
+def test_a_browser_is_shown_a_value_as_a_page_with_links(values: httpx.Client) -> None:
+    page = values.get(f"/ipfs/{VALUE[0]}/", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "DagIndex-" in page.headers["ETag"]
+    assert not page.headers.keys() & {"content-disposition", "cache-control"}
+    assert f'<a href="/ipfs/{INNER[0]}">{INNER[0]}</a>' in page.text
+    odd = block(DAG_CBOR, b"\xa4\x61<\x63<b>\x61b\x41\x00\x61l\x80\x61m\xa0")
+    imported(values, car(odd))
+    page = values.get(f"/ipfs/{odd[0]}", headers={"Accept": "text/html"})
+    for shown in ("&quot;&lt;&quot;: &quot;&lt;b&gt;&quot;", "1 bytes: 00", "[]", "{}"):
+        assert shown in page.text
+
+
 def test_no_format_is_converted_into_another(values: httpx.Client) -> None:
     file = values.post("/pinning/pinFileToIPFS", files={"file": ("t.json", b'{"a": 1}')}).json()["IpfsHash"]
     for path, asked in (
