@@ -13,7 +13,7 @@ STEPS = {
     401: "The service refuses the token: replace it in Connection (5, then r).",
     403: "The token lacks the right for this: make one with pinFileToIPFS, pinJSONToIPFS and unpin.",
     429: "The rate limit is reached: try again in a minute.",
-    504: "The gateway found nobody who has it: that can take a while after pinning.",
+    504: "The gateway found no copy of it: that can take a while after pinning.",
 }
 NO_TOKEN = "Enter one in Connection (5, then r)."  # noqa: S105  a sentence
 

@@ -119,4 +119,4 @@ async def test_colours_are_left_out_where_nobody_wants_them(monkeypatch: pytest.
             styles = [segment.style for strip in strips_of(app) for segment in strip if segment.style is not None]
             colours = {colour for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
             assert all(colour.is_default for colour in colours), "not even greys"
-            assert any(style.reverse for style in styles), "what is chosen is seen all the same"
+            assert any(style.reverse for style in styles), "the chosen row can be seen without colours"

@@ -89,7 +89,7 @@ class ContentScreen(Dialog[str]):
 async def open_address(screen: PlaceScreen, address: str) -> None:
     """Ask what to do with the content of a pasted address."""
     choices = [
-        Choice("v", "view", "show how it begins"),
+        Choice("v", "view", "show its beginning"),
         Choice("d", "download", "save it to a file, in Files"),
         Choice("r", "receive", "read it as a message, in Messages"),
         Choice("p", "pin", f"ask {screen.workspace.profile.name} to keep it, too"),

@@ -10,7 +10,7 @@ STORE = Group(
     "JSON: Store",
     (
         Command("store.store", "f5", "screen.store", "store", "Store the document"),
-        here("store.copy", "f8", "screen.copy_stored", "copy CID", "Copy the CID of what was stored last"),
+        here("store.copy", "f8", "screen.copy_stored", "copy CID", "Copy the CID of the document stored last"),
         Command("store.editor", "f4", "screen.external_editor", "$EDITOR", "Edit the text in your own editor"),
         Command("store.load", "f3", "screen.load_file", "load file", "Read a JSON file into the editor"),
     ),

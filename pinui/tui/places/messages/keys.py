@@ -19,7 +19,7 @@ MESSAGES = Group(
         Command(
             "messages.copy", "y", "screen.copy", "copy", "Copy a message's CID, to pass it on, its text or its URL"
         ),
-        Command("messages.new", "n", "screen.new_recipient", "new", "Write to somebody new"),
+        Command("messages.new", "n", "screen.new_recipient", "new", "Write to a new recipient"),
         Command("messages.receive", "v", "screen.receive", "receive", "Read a message by its CID"),
     ),
     "messages",

@@ -98,7 +98,7 @@ class Thread(ItemList):
         return self.tops[min(index, len(self.tops) - 1)]
 
     def item_at(self, line: int) -> tuple[int, int]:
-        """Which message stands there."""
+        """The message at a line, and the number of its line."""
         index = bisect_right(self.tops, line) - 1
         return index, line - self.tops[index]
 
