@@ -245,3 +245,24 @@ def test_the_python_client_with_a_key_and_a_secret_works_against_the_node(node: 
     assert seen["jobs"] == {"count": 0, "rows": []}
     assert (len(seen["list"]["rows"]), seen["totals"]["pin_count"]) == (3, 3)
     assert seen["removed"] == {"message": "Removed"}
+
+
+@pytest.mark.slow
+def test_the_hosted_services_first_sdk_with_a_key_and_a_secret_works_against_the_node(
+    node: Node, tmp_path: Path
+) -> None:
+    project = npm_project(tmp_path / "project", "@pinata/sdk@2.1.0")
+    script = project / "script.cjs"
+    script.write_bytes(Path(__file__).with_name("pinata_sdk.cjs").read_bytes())
+    command = ["node", str(script), node.api_url, node.token]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["authentication"] == {"authenticated": True}
+    assert seen["json"]["IpfsHash"] == raw_cid(b'{"hello":"world"}')
+    assert seen["file"]["IpfsHash"] == "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD"
+    assert (seen["byHash"]["status"], seen["jobs"]["count"]) == ("pinned", 0)
+    assert [row["metadata"]["name"] for row in seen["list"]["rows"]] == ["hello.txt"], "by a keyvalue that is larger"
+    assert [row["metadata"]["name"] for row in seen["named"]["rows"]] == ["a document"]
+    assert (seen["metadata"], seen["totals"]["pin_count"], len(seen["files"])) == ("OK", 2, 2)
+    assert seen["unpinned"] == "OK"
