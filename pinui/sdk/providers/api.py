@@ -20,7 +20,7 @@ from pinui.sdk.transport.refusals import is_not_pinned, network_error, provider_
 from pinui.sdk.transport.transport import Clock, Outcome, Transport
 from pinui.sdk.urls import is_loopback
 
-__all__ = ["Api", "LineSink", "Service"]
+__all__ = ["Api", "LineSink", "ServiceKind"]
 
 # An answer is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
@@ -34,7 +34,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ServiceKind:
     """A kind of service, in words for a person."""
 
     name: str
@@ -55,7 +55,7 @@ class Api:
     """The API of one service."""
 
     def __init__(
-        self, config: ClientConfig, service: Service, clock: Clock, credential: SecretHeader | None = None
+        self, config: ClientConfig, service: ServiceKind, clock: Clock, credential: SecretHeader | None = None
     ) -> None:
         """`credential` is the token as a header; None for a bearer token or a pair, as the configuration has it."""
         self.url = config.pin_api_url or ""
@@ -171,14 +171,12 @@ class Api:
 class LineSink:
     """Cuts a body into lines, each a JSON object, and passes them on as they arrive."""
 
+    full = False
+
     def __init__(self, hand_on: Callable[[list[Line]], Awaitable[None]]) -> None:
         self._hand_on = hand_on
         self._rest = b""
         self._has_handed_on = False
-
-    @property
-    def full(self) -> bool:
-        return False
 
     def resume_from(self) -> None:
         return None

@@ -13,7 +13,7 @@ from pinui.sdk.errors import ProviderError
 from pinui.sdk.models import ClientConfig, PeerState, PeerStatus, Pin, PinStatus, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
-from pinui.sdk.providers.api import Api, Line, Service
+from pinui.sdk.providers.api import Api, Line, ServiceKind
 from pinui.sdk.providers.pin_list import moment
 from pinui.sdk.reading.gateways import gateways_of
 from pinui.sdk.transport.refusals import is_not_pinned
@@ -21,7 +21,7 @@ from pinui.sdk.transport.transport import Clock
 
 __all__ = ["ClusterProvider"]
 
-CLUSTER = Service(
+CLUSTER = ServiceKind(
     "IPFS Cluster",
     start="ipfs-cluster-service daemon",
     hints={

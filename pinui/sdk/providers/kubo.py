@@ -13,7 +13,7 @@ from pinui.sdk.errors import NetworkTimeout, ProviderError
 from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
-from pinui.sdk.providers.api import Api, Line, Query, Service
+from pinui.sdk.providers.api import Api, Line, Query, ServiceKind
 from pinui.sdk.reading.gateways import Gateway, gateways_of
 from pinui.sdk.transport.http import OnProgress, Request
 from pinui.sdk.transport.refusals import is_not_pinned
@@ -23,7 +23,7 @@ from pinui.sdk.writing.sources import UploadSource
 
 __all__ = ["KuboProvider"]
 
-KUBO = Service(
+KUBO = ServiceKind(
     "Kubo",
     start="ipfs daemon",
     hints={

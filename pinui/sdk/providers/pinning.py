@@ -11,7 +11,7 @@ from pinui.sdk.address import Address
 from pinui.sdk.errors import ProviderError, Unsupported
 from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Totals, Verification
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.api import Api, Service
+from pinui.sdk.providers.api import Api, ServiceKind
 from pinui.sdk.providers.dialects import PinningApi
 from pinui.sdk.providers.newer_api import PENDING, NewerApi
 from pinui.sdk.providers.older_api import OlderApi
@@ -26,7 +26,7 @@ __all__ = ["PinProvider"]
 
 T = TypeVar("T")
 
-PINNING = Service("The service", refuses_with_500=False)
+PINNING = ServiceKind("The service", refuses_with_500=False)
 NEITHER = (
     "This key may do this with neither of the service's two APIs: make one that may write files "
     "(org:files:write), or one with access to pinFileToIPFS, pinJSONToIPFS and unpin."

@@ -13,7 +13,7 @@ from pinui.sdk.address import Address
 from pinui.sdk.errors import ProviderError, Unsupported
 from pinui.sdk.models import ClientConfig, Pin, PinStatus, Totals
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query, Service
+from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query, ServiceKind
 from pinui.sdk.providers.pin_list import iso, moment
 from pinui.sdk.reading.content import GatewayContent
 from pinui.sdk.reading.sinks import MemorySink
@@ -24,7 +24,7 @@ from pinui.sdk.writing.sources import Uploadable
 
 __all__ = ["PsaProvider"]
 
-PSA = Service("The Pinning Service API", refuses_with_500=False)
+PSA = ServiceKind("The Pinning Service API", refuses_with_500=False)
 PAGE = 1000
 """Requests in a page: the most that a service has to give."""
 ANY_STATUS = ",".join(get_args(PinStatus))

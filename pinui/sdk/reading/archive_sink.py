@@ -21,7 +21,9 @@ CAR_TYPE = "application/vnd.ipld.car"
 
 
 class ArchiveSink:
-    """Takes archives and single blocks; `missing` tells what is still to come. Nothing of it is held in memory."""
+    """Takes archives and single blocks; `missing` names the blocks still to come. Nothing of it is held in memory."""
+
+    full = False
 
     def __init__(self, root: Cid, path: Path, on_progress: OnProgress | None = None) -> None:
         self._root = root
@@ -30,10 +32,6 @@ class ArchiveSink:
         self._reader = CarReader()
         self._places: dict[bytes, tuple[int, int]] = {}
         self._new.file.write(encode_header([root]))
-
-    @property
-    def full(self) -> bool:
-        return False
 
     def resume_from(self) -> None:
         return None
