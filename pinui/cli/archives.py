@@ -55,7 +55,7 @@ def import_car(options: Namespace, console: Console) -> int:
 
 
 async def _import_all(workspace: Workspace, options: Namespace, console: Console) -> int:
-    """How many files failed."""
+    """The number of files that failed."""
     from pinui.sdk.errors import PinuiError
 
     await workspace.connect()  # a profile that does not work is said once, not for each file

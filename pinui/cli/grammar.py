@@ -171,7 +171,7 @@ def _export(verbs: _Verbs) -> None:
 def _import(verbs: _Verbs) -> None:
     verb = verbs.add("import", "pin the content of CAR files, verified before anything is sent")
     verb.add_argument("files", metavar="FILE", nargs="+", help="a CAR file; each of its roots becomes a pin")
-    verb.add_argument("--name", metavar="TEXT", help="what to call it in the history (with one file)")
+    verb.add_argument("--name", metavar="TEXT", help="its name in the history (with one file)")
 
 
 def _send(verbs: _Verbs) -> None:

@@ -49,7 +49,7 @@ class Profile:
 
     @property
     def needs_token(self) -> bool:
-        """Whether the server asks everybody for a token. A daemon may be open to everybody who reaches it."""
+        """Whether the server requires a token. A daemon may be open to every program that reaches it."""
         return self.provider not in ("kubo", "cluster")
 
 

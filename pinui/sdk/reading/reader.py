@@ -135,7 +135,7 @@ class GatewayReader:
                     await self._requests.read_archive(gateway, address, sink, retry=retry)
                 await self._read_missing(gateway, sink, retry=retry)
             except ContentAddressError as error:
-                failure = IntegrityError(f"What the gateway sent is not what {address} names: {error}")
+                failure = IntegrityError(f"The gateway's bytes don't match {address}: {error}")
             except (ProviderError, NetworkError, ContentError) as error:
                 failure = error
             else:

@@ -66,7 +66,7 @@ class History:
         try:
             return await asyncio.shield(reading)
         except asyncio.CancelledError:
-            file.interrupt()  # nobody waits for it any more, and the next list should not
+            file.interrupt()  # no caller waits for it any more, and the next list should not
             await asyncio.wait([reading])
             reading.exception()
             raise

@@ -130,7 +130,7 @@ class HistoryFile:
         return Entry(*rows[0]) if rows else None
 
     def pin_of(self, cid: str, profile: str) -> int | None:
-        """The id of the row that stands for a pin."""
+        """The id of the row that represents a pin."""
         with explained(self.path):
             pin = pins_of(self.connection, profile, [cid]).get(cid)
         return None if pin is None else pin[0]
