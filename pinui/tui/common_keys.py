@@ -57,7 +57,7 @@ APP = Group(
 WELCOME = Group(
     "Welcome",
     (
-        here("welcome.begin", "enter", "screen.begin", "begin", "Begin on the local node"),
+        here("welcome.begin", "enter", "screen.begin", "begin", "Begin with the service that the screen names"),
         here("welcome.service", "s", "screen.service", "set up a service", "Connect to a hosted pinning service"),
     ),
 )

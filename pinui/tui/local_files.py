@@ -37,6 +37,8 @@ class FileRow:
     path: Path
     is_dir: bool
     size: int | None
+    target: str = ""
+    """The target of a link."""
 
 
 def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
@@ -47,8 +49,8 @@ def read_folder(folder: Path, hidden: bool) -> list[FileRow]:
             if is_hidden(name.name) and not hidden:
                 continue
             try:
-                is_dir = name.is_dir()
-                rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size))
+                is_dir, target = name.is_dir(), str(Path(name.path).readlink()) if name.is_symlink() else ""
+                rows.append(FileRow(Path(name.path), is_dir, None if is_dir else name.stat().st_size, target))
             except OSError:
                 rows.append(FileRow(Path(name.path), False, None))
     return sorted(rows, key=lambda row: (not row.is_dir, natural_key(row.path.name)))

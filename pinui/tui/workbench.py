@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -156,6 +158,15 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.call_after_refresh(self.connect)
         self._tell_back()
         self.set_interval(LOOK, self.look_for_others)
+        for name in ("SIGTERM", "SIGHUP"):
+            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):  # Windows, another thread
+                number = getattr(signal, name)
+                asyncio.get_running_loop().add_signal_handler(number, self._end_by_signal, number)
+
+    def _end_by_signal(self, number: int) -> None:
+        """The system shuts down, or the window was closed: keep the text, and give the terminal back."""
+        self.unsaved.save()
+        self.exit(return_code=128 + number)
 
     def home(self) -> Path | None:
         """Where the workspace is, if not in the usual place."""

@@ -246,6 +246,22 @@ async def test_a_download_that_ends_takes_no_focus_and_its_row_has_the_copy_menu
         await shows(pilot, "ipfs:// URI", "gateway URL", "copy.jpg")
 
 
+async def test_a_link_shows_its_target_and_is_asked_about(pictures: Path) -> None:
+    (pictures / "a-link").symlink_to(pictures / "fjord-1.jpg")
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await app.workspace.store(1)
+        await pilot.press("p")
+        await paste(pilot, str(pictures))
+        await pilot.press("enter")
+        await shows(pilot, "a-link → ", "enter open")
+        await pilot.press("j")
+        await shows(pilot, "enter mark")
+        await pilot.press("u")
+        await shows(pilot, "Upload a-link")
+        assert not app.workspace.transfers.all
+
+
 async def test_what_is_typed_stands_in_the_place_of_the_proposed_name(pictures: Path) -> None:
     async with workbench() as (app, pilot):
         entry = await app.workspace.upload(pictures / "fjord-1.jpg")

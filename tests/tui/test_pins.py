@@ -590,6 +590,20 @@ async def test_a_revoked_document_is_stored_again_with_a_key() -> None:
         assert row.revoked_at is None
 
 
+async def test_marked_pins_are_stored_again_together_and_the_detail_follows(tmp_path: Path) -> None:
+    async with workbench() as (app, pilot):
+        for name in ("one.txt", "two.txt", "three.txt"):
+            (tmp_path / name).write_text(f"the words of {name}")
+            await app.workspace.revoke((await app.workspace.upload(tmp_path / name)).cid)
+        await shows(pilot, "3 revoked", "no longer keeps it.")
+        await pilot.press("g", "space", "space", "u")
+        await told(pilot, "Stored again: 2 pins")
+        await shows(pilot, "2 pins · 1 revoked")
+        await pilot.press("g")
+        await shows(pilot, "the words of two.txt")
+        assert "no longer keeps it" not in text_of(app)
+
+
 async def test_the_detail_of_a_revoked_file_says_so_and_where_its_content_may_be(tmp_path: Path) -> None:
     (Path.home() / "cat.png").write_bytes(b"meow")
     async with workbench() as (app, pilot):

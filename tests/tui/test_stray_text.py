@@ -188,8 +188,8 @@ OFTEN = [*"123451234axxRFQUudnNiqryp", "\r", "\r", "x R", "aR", "21\r", "30\r", 
 
 
 def any_text(chance: random.Random) -> str:
-    """Some characters, with the dangerous ones more often than in any book. Two keys may be a quick hand."""
-    length = chance.choice([3, 4, 5, 6, 8, 13, 21])
+    """Some characters, with the dangerous ones more often than in any book."""
+    length = chance.choice([2, 3, 4, 5, 6, 8, 13, 21])
     parts = [chance.choice(OFTEN) if chance.random() < 0.5 else chance.choice(LETTERS) for _ in range(length)]
     return "".join(parts)
 

@@ -147,7 +147,8 @@ async def test_a_disk_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyP
         assert await app.workspace.history.count(Query()) == 1
 
 
-def test_a_killed_window_loses_nothing(own_home: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_killed_window_loses_nothing(own_home: Path, number: int) -> None:
     own_home.mkdir()
     (own_home / "config.toml").write_text("[settings]\nwelcomed = true\n")
     terminal = Terminal([sys.executable, "-m", "pinui"], dict(os.environ))
@@ -158,8 +159,14 @@ def test_a_killed_window_loses_nothing(own_home: Path) -> None:
         terminal.press("i")
         terminal.shows("leave field")
         terminal.press('{"typed": "by hand')
-        written(terminal, "by hand")
-        os.kill(terminal.pid, signal.SIGKILL)
+        if number == signal.SIGKILL:
+            written(terminal, "by hand")
+        else:  # it has a moment to write, and gives the terminal back
+            terminal.shows("by hand")
+        os.kill(terminal.pid, number)
+        if number != signal.SIGKILL:
+            assert terminal.exit_code() == 128 + number
+            assert b"\x1b[?1049l" in terminal.raw
     finally:
         terminal.close()
     again = Terminal([sys.executable, "-m", "pinui"], dict(os.environ))

@@ -81,6 +81,7 @@ class FileBrowser(ItemList):
         column = max(12, min(40, width - 20))
         sign = "▸ " if row.is_dir else "  "
         name = row.path.name + ("/" if row.is_dir else "")
+        name += f" → {row.target}" if row.target else ""
         number = "" if row.size is None else size(row.size)
         return [
             edge,
@@ -108,8 +109,18 @@ class FileBrowser(ItemList):
         self.cursor += 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Marks can be taken away where there are some."""
-        return bool(self.marked) if action == "unmark_all" else super().check_action(action, parameters)
+        """Marks can be taken away where there are some; a folder is opened, a file marked."""
+        if action == "unmark_all":
+            return bool(self.marked)
+        if action == "open":
+            is_file = self.current is not None and not self.current.is_dir
+            return parameters == ("mark" if is_file else "open",)
+        return super().check_action(action, parameters)
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        """Enter does another thing on a file than on a folder."""
+        super().watch_cursor(before, now)
+        self.refresh_bindings()
 
     def action_unmark_all(self) -> None:
         """Also those in other folders."""
@@ -117,7 +128,7 @@ class FileBrowser(ItemList):
         self.refresh()
         self.post_message(self.Marked(self))
 
-    def action_open(self) -> None:
+    def action_open(self, _word: str) -> None:
         """Into a folder; a file is marked."""
         row = self.current
         if row is None:

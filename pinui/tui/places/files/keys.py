@@ -19,7 +19,8 @@ BROWSER = Group(
         here("browser.mark", "space", "mark", "mark", "Mark a file or folder for upload"),
         Command("browser.path", "p", "screen.type_path", "type a path", "Type or paste a path to go to"),
         Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
-        here("browser.open", "enter,l,right", "open", "open", "Go into the folder"),
+        here("browser.open", "enter,l,right", "open('open')", "open", "Go into the folder"),
+        here("browser.enter", "enter", "open('mark')", "mark", "Mark this file, like space"),
         here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
         here("browser.unmark", "escape", "unmark_all", "unmark all", "Take every mark away, in other folders too"),
         spare(

@@ -142,11 +142,11 @@ class FilesScreen(PlaceScreen):
 
     @on(ItemList.Chosen, "#browser")
     def _open(self) -> None:
-        self.browser.action_open()
+        self.browser.action_open("")
 
     def action_upload(self) -> None:
         """Upload the marked paths, or the one under the cursor. A `u` inside stray text publishes nothing."""
-        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"))
+        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"), most=1)
 
     def _upload_chosen(self) -> None:
         browser = self.browser
@@ -160,7 +160,7 @@ class FilesScreen(PlaceScreen):
         from pinui.tui.places.files.folder_question import FolderQuestion
 
         hidden = False
-        if any([await asyncio.to_thread(path.is_dir) for path in paths]):
+        if any([await asyncio.to_thread(_is_more_than_a_file, path) for path in paths]):
             question = FolderQuestion(paths, _readers(self.workspace.profile))
             if not await self.ask(question):
                 return
@@ -330,6 +330,11 @@ def _readers(profile: Profile) -> str:
     if profile.preset == "local":
         return "Only this machine can read it."
     return "Everybody who has the CID can read it, and copies may outlive the pin."
+
+
+def _is_more_than_a_file(path: Path) -> bool:
+    """A folder, or a link, whose content is somewhere else: the question tells what would be uploaded."""
+    return path.is_dir() or path.is_symlink()
 
 
 def _starting_folder() -> Path:

@@ -97,12 +97,24 @@ async def forget(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
         screen.reload()
 
 
-async def store_again(screen: PlaceScreen, entry: Entry) -> None:
-    """Undo a revoke."""
-    with screen.app.busy("storing it again …"):
-        again = await screen.workspace.store_again(entry)
-    screen.app.tell(f"Stored again: {title_of(again)}")
-    screen.reload()
+async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]:
+    """Undo a revoke of each. One that fails doesn't stop the rest; the ids of the others come back."""
+    done: list[Entry] = []
+    failure: Exception | None = None
+    with screen.app.busy("storing again …") as say:
+        for number, entry in enumerate(entries, 1):
+            say(f"storing {number} of {len(entries)} again …" if len(entries) > 1 else "storing it again …")
+            try:
+                await screen.workspace.store_again(entry)
+            except Exception as error:  # noqa: BLE001  its reason is told
+                failure = failure or error
+            else:
+                done.append(entry)
+    if failure is not None:
+        screen.app.tell_error(failure)
+    if done:
+        screen.app.tell(f"Stored again: {title_of(done[0]) if len(done) == 1 else plural(len(done), 'pin')}")
+    return {entry.id for entry in done}
 
 
 async def read_in_pager(screen: PlaceScreen, address: str) -> None:

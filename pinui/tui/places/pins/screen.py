@@ -253,7 +253,8 @@ class PinsScreen(PlaceScreen):
         if action in OF_A_PIN and self.is_mounted:
             return True if self.pins.ids else None
         if action == "store_again":
-            return self.is_mounted and self.pins.current is not None and self.pins.current.revoked_at is not None
+            current = self.pins.current if self.is_mounted else None
+            return current is not None and (bool(self.pins.marked) or current.revoked_at is not None)
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
         if action == "walk_into":
@@ -348,11 +349,20 @@ class PinsScreen(PlaceScreen):
 
     def action_store_again(self) -> None:
         """Undo a revoke; a `u` in the middle of stray text publishes nothing."""
-        if (entry := self.pins.current) is not None and entry.revoked_at is not None:
-            self.app.if_by_itself(
-                lambda: self.work_on(lambda: store_again(self, entry), "again"),
-                lambda: self.app.tell_not_alone("u", "stores nothing"),
-            )
+        self.app.if_by_itself(
+            lambda: self.work_on(self._store_again, "again"),
+            lambda: self.app.tell_not_alone("u", "stores nothing"),
+            most=1,
+        )
+
+    async def _store_again(self) -> None:
+        entries = [entry for entry in await self._chosen_entries() if entry.revoked_at is not None]
+        if not entries:
+            self.app.tell("None of the marked pins is revoked.", warning=True)
+            return
+        self.pins.marked -= await store_again(self, entries)
+        self.detail.forget_content()  # it says that the pin was revoked
+        self.reload()
 
     def action_rename(self) -> None:
         """Ask for a name of the user's own."""
