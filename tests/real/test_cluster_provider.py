@@ -24,6 +24,7 @@ from pinui import (
     ProviderError,
     Unsupported,
 )
+from pinui.node import Node
 from pinui.sdk.secret import masked
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
@@ -31,6 +32,7 @@ from tests.real.cluster import Cluster, running_cluster
 from tests.real.daemon import PATIENCE, Daemon
 from tests.real.kubo import KuboServer
 from tests.real.proxy import proxy_to
+from tests.servers import settings_of
 
 pytestmark = pytest.mark.real
 
@@ -279,3 +281,13 @@ async def test_other_services_know_nothing_of_peers(kubo_daemon: KuboServer) -> 
     async with await Client.init(provider="kubo", pin_api_url=kubo_daemon.rpc_url) as client:
         with pytest.raises(Unsupported, match="where a pin is kept"):
             await client.status(ABSENT)
+
+
+async def test_the_cluster_takes_a_car_file(client: Client, tmp_path: Path) -> None:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as other:
+        record = await other.upload(b"for the cluster" * 50_000)
+        archive = await other.export_car(record.cid, tmp_path / "x.car")
+    [imported] = await client.import_car(archive)
+    assert imported.cid == record.cid
+    assert [pin.cid async for pin in client.pins(cid=record.cid)] == [record.cid]
+    assert (await client.download(record.cid)).data == b"for the cluster" * 50_000

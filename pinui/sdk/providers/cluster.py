@@ -10,14 +10,17 @@ from typing import Any, cast
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ProviderError
-from pinui.sdk.models import ClientConfig, PeerState, PeerStatus, Pin, PinStatus, Totals
+from pinui.sdk.models import ClientConfig, PeerState, PeerStatus, Pin, Pinned, PinStatus, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
 from pinui.sdk.providers.api import Api, Line, ServiceKind
 from pinui.sdk.providers.pin_list import moment
 from pinui.sdk.reading.gateways import gateways_of
+from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
+from pinui.sdk.writing.multipart import Multipart
+from pinui.sdk.writing.sources import UploadSource
 
 __all__ = ["ClusterProvider"]
 
@@ -59,6 +62,19 @@ class ClusterProvider(AddingProvider):
         gateways = [replace(gateway, advice=advice) for gateway in gateways_of(config)]
         call = AddCall("add", "name", "cid", self._is_pinned, self._replication)
         super().__init__(config, api, call, gateways, clock)
+
+    async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
+        """Pin the content of a CAR with this one root."""
+        body = Multipart(archive.parts, (), on_progress)
+        query = {"format": "car", "name": self._call.name(archive.name), **self._replication}
+        cids: list[str] = []
+        async with aclosing(self._api.lines(self._api.upload("add", query, body, body.content_type))) as lines:
+            async for line in lines:
+                cids += [cid] if (cid := wire.one_word(line.get("cid"))) is not None else []
+        if root not in cids:
+            raise wire.not_understood(200, "it doesn't name the root of the CAR")
+        self._reader.remember_pinned(root)
+        return Pinned(root, archive.size, "verified")  # Kubo checks every block
 
     async def _is_pinned(self, cid: Cid) -> bool:
         return await self._order(str(cid)) is not None
