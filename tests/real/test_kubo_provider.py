@@ -272,7 +272,7 @@ async def test_content_of_another_daemon_is_fetched_and_pinned(
 
 async def test_content_that_nobody_has_is_not_waited_for_without_end(kubo_daemon: KuboServer) -> None:
     async with on(kubo_daemon, timeout=Timeouts(idle=1.0)) as client:
-        with pytest.raises(NetworkTimeout, match=f"nobody who has {ABSENT}"):
+        with pytest.raises(NetworkTimeout, match=f"no peer that has {ABSENT}"):
             await client.pin(ABSENT)
 
 
