@@ -70,3 +70,42 @@ async def test_connection_tells_when_the_account_was_mirrored() -> None:
         await shows(pilot, "1 pin")
         await pilot.press("5")
         await shows(pilot, "Mirrored here", "1 made elsewhere")
+
+
+async def test_a_mistake_in_the_filter_is_told_and_empties_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, one={"n": 1}, two={"n": 2})
+        await shows(pilot, "2 pins")
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = "size:>1mbb"
+        await shows(pilot, "size:>1mbb: a size such as >1mb or <300kb", "2 pins")
+        app.screen.query_one(Input).value = "kind:json -two"
+        await shows(pilot, "1 pin with")
+
+
+async def test_ranges_are_marked_and_marks_inverted_and_survive_a_filter() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, **{f"pin-{number}": {"n": number} for number in range(6)})
+        await shows(pilot, "6 pins")
+        await pilot.press("g", "v", "j", "j")
+        await shows(pilot, "v ends the range")
+        await pilot.press("v")
+        await shows(pilot, "3 marked")
+        await pilot.press("asterisk", "G", "shift+up")
+        await shows(pilot, "3 marked")
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = "pin-5"
+        await shows(pilot, "1 pin with", "3 marked (3 not in sight)")
+        await pilot.press("escape", "s", "n")
+        await shows(pilot, "NAME ▴", "3 marked")
+
+
+async def test_a_click_on_a_heading_sorts_and_the_order_is_remembered() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, b={"n": 1}, a={"n": 22})
+        await shows(pilot, "2 pins", "AGE ▾")
+        await pilot.click("#pins", offset=(8, 1))
+        await shows(pilot, "NAME ▴")
+        await pilot.click("#pins", offset=(8, 1))
+        await shows(pilot, "NAME ▾")
+        await until(pilot, lambda: app.workspace.profiles.setting("pins_sort") == "name-reversed", "the setting")

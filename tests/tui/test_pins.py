@@ -65,8 +65,14 @@ async def test_s_sorts_and_the_header_says_how() -> None:
         await store(app, b={"x": "y" * 50}, a={"x": 1}, c={"x": "y" * 20})
         await shows(pilot, "3 pins", "AGE ▾")
         assert await titles(app, pilot) == ["c", "a", "b"]
-        for order, arrow in ((["b", "a", "c"], "AGE ▴"), (["a", "b", "c"], "NAME ▴"), (["b", "c", "a"], "SIZE ▾")):
-            await pilot.press("s")
+        for key, order, arrow in (
+            ("o", ["b", "a", "c"], "AGE ▴"),
+            ("n", ["a", "b", "c"], "NAME ▴"),
+            ("r", ["c", "b", "a"], "NAME ▾"),
+            ("s", ["b", "c", "a"], "SIZE ▾"),
+            ("m", ["a", "c", "b"], "SIZE ▴"),
+        ):
+            await pilot.press("s", key)
             await shows(pilot, arrow)
             assert await titles(app, pilot) == order
 
@@ -76,8 +82,8 @@ async def test_where_there_is_no_header_the_border_says_how_the_list_is_sorted(s
     async with workbench(size=size) as (app, pilot):
         await store(app, b={"x": "y" * 50}, a={"x": 1})
         await shows(pilot, "age ▾ · 2 pins")
-        for order in ("age ▴ · 2 pins", "name ▴ · 2 pins", "size ▾ · 2 pins"):
-            await pilot.press("s")
+        for key, order in (("o", "age ▴ · 2 pins"), ("n", "name ▴ · 2 pins"), ("s", "size ▾ · 2 pins")):
+            await pilot.press("s", key)
             await shows(pilot, order)
         await pilot.resize_terminal(160, 40)
         await shows(pilot, "SIZE ▾", "─ 2 pins")
@@ -350,8 +356,8 @@ async def test_the_cursor_stays_on_its_pin_when_the_filter_is_cleared_and_the_or
         await pilot.press("enter", "escape")
         await shows(pilot, "121 pins", "▌ ✓ wanted")
         assert under_the_cursor(app) == "wanted", "far below what the filter showed"
-        for arrow in ("AGE ▴", "NAME ▴", "SIZE ▾", "AGE ▾"):
-            await pilot.press("s")
+        for key, arrow in (("o", "AGE ▴"), ("n", "NAME ▴"), ("s", "SIZE ▾"), ("a", "AGE ▾")):
+            await pilot.press("s", key)
             await shows(pilot, arrow, "wanted")
             assert under_the_cursor(app) == "wanted"
         await pilot.press("x")

@@ -52,7 +52,7 @@ async def test_the_welcome_gives_way_to_any_place_and_to_the_palette() -> None:
         await paste(pilot, "pins: filter")
         await shows(pilot, "Pins: filter")
         await pilot.press("enter")
-        await shows(pilot, "/ filter: name, CID, recipient, text", "enter to the list   esc clear")
+        await shows(pilot, "/ filter: words, kind:json size:>1mb", "enter to the list   esc clear")
 
 
 async def test_s_on_the_welcome_screen_sets_up_a_service() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
-    from pinui.workspace.rows import Query
+    from pinui.workspace.rows import Entry, Query
 
 __all__ = ["History"]
 
@@ -59,10 +59,17 @@ class History:
 
     async def list_ids(self, query: Query) -> array[int]:
         """The ids of a long list, read beside everything else: other reads and writes don't wait for them."""
+        return await self._beside(lambda file: file.ids(query))
+
+    async def list_page(self, query: Query, limit: int) -> list[Entry]:
+        """The first rows of a long list, in the same way."""
+        return await self._beside(lambda file: file.page(query, limit=limit))
+
+    async def _beside(self, work: Callable[[HistoryFile], R]) -> R:
         if self._lists is None:
             self._lists = ThreadPoolExecutor(1, "pinui-lists"), HistoryFile(self.path)
         thread, file = self._lists
-        reading = asyncio.get_running_loop().run_in_executor(thread, file.ids, query)
+        reading = asyncio.get_running_loop().run_in_executor(thread, work, file)
         try:
             return await asyncio.shield(reading)
         except asyncio.CancelledError:

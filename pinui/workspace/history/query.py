@@ -29,7 +29,7 @@ ENDING = " || ".join(f"substr(e.cid, -{place}, 1)" for place in range(1, 9))
 """The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
 FEW = 200
 """CIDs that share a beginning or an end, and are looked up one by one; more of them are compared row by row."""
-MANY = 10_000
+MANY = 30_000
 """Rows that share a text: sorting more than these takes longer than walking the rows in order and comparing."""
 SEARCHED = f"instr({TEXT.format('e')}, ?) > 0"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from rich.cells import cell_len
-from textual import getters
+from textual import events, getters
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -21,7 +21,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.workbench import Workbench
 from pinui.workspace import Entry
-from pinui.workspace.rows import Standing
+from pinui.workspace.rows import Sort, Standing
 
 __all__ = ["Ids", "PinList"]
 
@@ -31,15 +31,48 @@ WIDE = 76
 """The width from which on there is a header, and the kind is a word."""
 NARROW = 66
 """The width below which only the detail shows the CID, and the name gets its room."""
-ARROWS = {"newest": ("AGE", " ▾"), "oldest": ("AGE", " ▴"), "name": ("NAME", " ▴"), "size": ("SIZE", " ▾")}
+ARROWS: dict[Sort, tuple[str, str]] = {
+    "newest": ("AGE", " ▾"),
+    "oldest": ("AGE", " ▴"),
+    "name": ("NAME", " ▴"),
+    "name-reversed": ("NAME", " ▾"),
+    "size": ("SIZE", " ▾"),
+    "size-reversed": ("SIZE", " ▴"),
+}
+COLUMNS: dict[str, tuple[Sort, Sort]] = {
+    "NAME": ("name", "name-reversed"),
+    "SIZE": ("size", "size-reversed"),
+    "AGE": ("newest", "oldest"),
+}
+"""The order that a click on a heading brings, and the one that a second click brings."""
+
+
+def highlighted(text: str, words: Sequence[str], tone: str) -> list[tuple[str, str]]:
+    """The text in pieces: those that a word of the filter found stand out."""
+    lower = text.casefold()
+    if len(lower) != len(text):  # a letter that becomes two: places would be wrong
+        return [(text, tone)]
+    pieces: list[tuple[str, str]] = []
+    begin = 0
+    while found := [(at, -len(word), word) for word in words if (at := lower.find(word.casefold(), begin)) >= 0]:
+        at, _, word = min(found)
+        pieces += [(text[begin:at], tone), (text[at : at + len(word)], "bold primary")]
+        begin = at + len(word)
+    return [*pieces, (text[begin:], tone)]
 
 
 class Ids(Sequence[int]):
     """The ids of a list, of which perhaps the first ones alone are known yet: 0 stands for the others."""
 
-    def __init__(self, known: Sequence[int], total: int | None = None) -> None:
+    def __init__(self, known: Sequence[int], total: int | None = None, *, is_part: bool = False) -> None:
         self._known = known
+        self._more = is_part
         self._total = max(total or 0, len(known))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there may be more than these."""
+        return self._more
 
     def __len__(self) -> int:
         return self._total
@@ -72,6 +105,12 @@ class PinList(ItemList):
     """The text of the lower border."""
 
     @dataclass
+    class SortWanted(Message):
+        """A heading was clicked."""
+
+        sort: Sort
+
+    @dataclass
     class Loaded(Message):
         """The entry under the cursor has come."""
 
@@ -87,9 +126,15 @@ class PinList(ItemList):
         self.known: dict[int, Entry] = {}
         self.marked: set[int] = set()
         self.failed: dict[int, str] = {}
-        self.sort = "newest"
+        self.sort: Sort = "newest"
+        self.words: tuple[str, ...] = ()
+        """The words of the filter, which are highlighted."""
+        self.range_from: int | None = None
+        """Where a range begins that is being marked."""
         self.when_empty: list[Line] = []
         self._asked: tuple[int, int] | None = None
+        self._sought: tuple[int, int] | None = None
+        """An entry that the part of a list has not, and the place of the cursor meanwhile."""
 
     @property
     def current(self) -> Entry | None:
@@ -102,7 +147,7 @@ class PinList(ItemList):
         here = [number for number in self.ids if number in self.marked]
         return here + sorted(self.marked.difference(here), reverse=True)
 
-    async def show_ids(self, ids: Sequence[int]) -> None:
+    async def show_ids(self, ids: Ids) -> None:
         """Show another snapshot; the cursor stays on its entry if that is still there.
 
         At the top too: a key that revokes must never find another pin under the cursor than the one in sight.
@@ -113,16 +158,24 @@ class PinList(ItemList):
         if at is not None:
             wanted.append(ids[at])  # it may be far from what is in sight now
         known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
-        at = self._place_of(ids)  # only now: keys moved the cursor meanwhile
+        here, at = self._here, self._place_of(ids)  # only now: keys moved the cursor meanwhile
         self.ids, self.known, self._asked = ids, known, None
         self.item_count = len(ids)
         self.cursor = self.validate_cursor(self.cursor) if at is None else at
+        self._sought = (here, self.cursor) if here and at is None and ids.is_part else None
         self.measure()
         self.post_message(self.Loaded(self))
 
+    @property
+    def _here(self) -> int:
+        """The id under the cursor, or the one that should be there."""
+        if self._sought is not None and self._sought[1] == self.cursor:
+            return self._sought[0]
+        return self.ids[self.cursor] if self.ids else 0
+
     def _place_of(self, ids: Sequence[int]) -> int | None:
         """Where the entry under the cursor is in another snapshot. Mostly where it was: looking takes a while."""
-        if not self.ids or not (here := self.ids[self.cursor]):
+        if not (here := self._here):
             return None
         if self.cursor < len(ids) and ids[self.cursor] == here:
             return self.cursor
@@ -155,6 +208,29 @@ class PinList(ItemList):
             self.marked ^= {self.ids[self.cursor]}
             self.cursor += 1
             self.refresh()
+
+    def toggle_range(self) -> None:
+        """Begin a range here, or mark every row from its beginning to here."""
+        if self.range_from is None:
+            self.range_from = self.cursor
+        else:
+            first, last = sorted((self.range_from, self.cursor))
+            self.marked |= set(self.ids[first : last + 1]) - {0}
+            self.range_from = None
+        self.refresh()
+
+    def mark_and_move(self, step: int) -> None:
+        """Mark this row and the next, and go there."""
+        if self.ids:
+            self.marked.add(self.ids[self.cursor])
+            self.cursor += step
+            self.marked.add(self.ids[self.cursor])
+            self.refresh()
+
+    def invert_marks(self) -> None:
+        """Mark every row in the list that has no mark, and take the marks of the others away."""
+        self.marked ^= set(self.ids)
+        self.refresh()
 
     def toggle_all(self) -> None:
         """Mark every row in the list, or none of them."""
@@ -190,6 +266,16 @@ class PinList(ItemList):
             (" ON" if self.tells_where else "", "muted"),
         ]
 
+    def on_click(self, event: events.Click) -> None:
+        """A click on a heading sorts by it; a second one turns the order round."""
+        offset = event.get_content_offset(self)
+        if offset is not None and offset.y < self.header_height:
+            heading = "".join(span[0] for span in self.header(self.list_width) or ())
+            column = max(COLUMNS, key=lambda name: (heading.find(name) <= offset.x) * heading.find(name))
+            one, other = COLUMNS[column]
+            self.post_message(self.SortWanted(other if self.sort == one else one))
+            event.prevent_default()  # the list takes it for a row
+
     def nothing(self, width: int) -> list[Line]:
         """What to do first."""
         return self.when_empty
@@ -198,9 +284,12 @@ class PinList(ItemList):
         """One pin."""
         number = self.ids[index]
         entry = self.known.get(number)
+        in_range = self.range_from is not None and min(self.range_from, self.cursor) <= index <= max(
+            self.range_from, self.cursor
+        )
         here = index == self.cursor
         left: list[tuple[str, str]] = [("▌" if here else " ", "primary")]
-        left.append(("•" if number in self.marked else " ", "warning"))
+        left.append(("•" if number in self.marked or in_range else " ", "warning"))
         if entry is None:
             return [*left, ("   …", "muted")]
         gone = entry.revoked_at is not None
@@ -220,7 +309,7 @@ class PinList(ItemList):
             *left,
             (mark, tone),
             (" ", ""),
-            (name, name_tone),
+            *highlighted(name, self.words, name_tone),
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),

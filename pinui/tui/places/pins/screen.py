@@ -32,6 +32,8 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.workspace import Entry, Query
+from pinui.workspace.filters import parse_filter
+from pinui.workspace.rows import Sort
 
 __all__ = ["PinsScreen"]
 
@@ -43,7 +45,19 @@ REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
 
 
+ORDERS: dict[str, tuple[Sort, str, str]] = {
+    "a": ("newest", "age", "newest first"),
+    "o": ("oldest", "age", "oldest first"),
+    "n": ("name", "name", "A to Z"),
+    "r": ("name-reversed", "name", "Z to A"),
+    "s": ("size", "size", "largest first"),
+    "m": ("size-reversed", "size", "smallest first"),
+}
+
 OF_A_PIN = {
+    "mark_range",
+    "mark_and_move",
+    "invert_marks",
     "mark",
     "mark_all",
     "open",
@@ -84,7 +98,9 @@ class PinsScreen(PlaceScreen):
         """The filter above the list and the detail."""
         with Horizontal(id="filter"):
             yield Static("/")
-            yield FilterLine(placeholder="filter: name, CID, recipient, text")
+            yield FilterLine(
+                placeholder="filter: words, kind:json size:>1mb age:<7d on:account is:revoked to:alice -draft"
+            )
         with Horizontal(classes="body"):
             yield PinList(self._fetch, self.app.clock)
             yield Detail()
@@ -110,6 +126,9 @@ class PinsScreen(PlaceScreen):
         """Titles first; the history comes in the background."""
         pane_title(self.pins, "Pins")
         pane_title(self.detail, "Detail")
+        remembered = self.workspace.profiles.setting("pins_sort")
+        sort = next((sort for sort, _, _ in ORDERS.values() if sort == remembered), "newest")
+        self.asked = replace(self.asked, sort=sort)
 
     # -- showing ------------------------------------------------------------------------------------------------
 
@@ -130,9 +149,11 @@ class PinsScreen(PlaceScreen):
         total = None if query.text else state.pins + state.here + (state.revoked if query.revoked is None else 0)
         first: list[Entry] | None = None
         if query != self._shown:  # another list: its first page comes at once, the rest behind it
-            first = await history.page(query, limit=FIRST)
+            first = await history.list_page(query, FIRST)
             is_whole = len(first) < FIRST
-            await self._show(query, Ids([entry.id for entry in first], None if is_whole else total))
+            await self._show(
+                query, Ids([entry.id for entry in first], None if is_whole else total, is_part=not is_whole)
+            )
             self._shown = query
         if first is not None and len(first) < FIRST:
             ids = Ids([entry.id for entry in first])
@@ -168,6 +189,7 @@ class PinsScreen(PlaceScreen):
             ]
         )
         pins.sort = query.sort
+        pins.words = parse_filter(query.text).words
         if pins.marked:  # marks stay, whatever the filter hides; rows that are gone lose theirs
             marked = await history.entries(list(pins.marked))
             pins.marked &= {entry.id for entry in marked if entry.profile == query.profile and entry.standing}
@@ -193,7 +215,9 @@ class PinsScreen(PlaceScreen):
             hidden = sum(1 for number in marked if number not in pins.known and number not in pins.ids)
             facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts.append(size(total))
-        pins.foot = " · ".join(facts)
+        if pins.range_from is not None:
+            facts.append("v ends the range")
+        pins.foot = " · ".join([*parse_filter(self.asked.text).mistakes, *facts])
 
     @on(ItemList.Moved)
     @on(PinList.Loaded)
@@ -281,16 +305,45 @@ class PinsScreen(PlaceScreen):
         self.pins.toggle_mark()
         self.work_on(self._count, "count")
 
+    def action_mark_range(self) -> None:
+        """Begin a range, or mark everything from its beginning to here."""
+        self.pins.toggle_range()
+        self.work_on(self._count, "count")
+
+    def action_mark_and_move(self, step: int) -> None:
+        """Mark this pin and the next."""
+        self.pins.mark_and_move(step)
+        self.work_on(self._count, "count")
+
+    def action_invert_marks(self) -> None:
+        """Mark what is not marked, and the other way round."""
+        self.pins.invert_marks()
+        self.work_on(self._count, "count")
+
     def action_mark_all(self) -> None:
         """Mark all, or none."""
         self.pins.toggle_all()
         self.work_on(self._count, "count")
 
     def action_sort(self) -> None:
-        """Newest, oldest, by name, by size, and round again."""
-        order = ("newest", "oldest", "name", "size")
-        following = order[(order.index(self.asked.sort) + 1) % len(order)]
-        self.asked = replace(self.asked, sort=following)
+        """Ask for the order of the list."""
+        self.ask_on(self._ask_sort, "sort")
+
+    async def _ask_sort(self) -> None:
+        from pinui.tui.dialogs.prompt import Choice, Menu
+
+        choices = [Choice(key, name, fact) for key, (_, name, fact) in ORDERS.items()]
+        chosen = await self.ask(Menu("Sort", choices, "a click on a heading sorts, too"))
+        if chosen is not None:
+            self._sort_by(ORDERS[chosen][0])
+
+    @on(PinList.SortWanted)
+    def _heading_clicked(self, wanted: PinList.SortWanted) -> None:
+        self._sort_by(wanted.sort)
+
+    def _sort_by(self, sort: Sort) -> None:
+        self.asked = replace(self.asked, sort=sort)
+        self.app.remember("pins_sort", sort)
         self._reload_first()
 
     def action_hide(self) -> None:
