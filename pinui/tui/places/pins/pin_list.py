@@ -142,6 +142,13 @@ class PinList(ItemList):
         return self.known.get(self.ids[self.cursor]) if self.ids else None
 
     @property
+    def has_revoked(self) -> bool:
+        """Whether one of the marked pins is revoked; without marks, the one under the cursor. Rows that were never in
+        sight are left out."""
+        chosen = [self.known.get(number) for number in self.marked] if self.marked else [self.current]
+        return any(entry is not None and entry.revoked_at is not None for entry in chosen)
+
+    @property
     def marked_in_order(self) -> list[int]:
         """The marked pins: those in the list in its order, then those hidden by a filter, newest first."""
         here = [number for number in self.ids if number in self.marked]

@@ -277,8 +277,7 @@ class PinsScreen(PlaceScreen):
         if action in OF_A_PIN and self.is_mounted:
             return True if self.pins.ids else None
         if action == "store_again":
-            current = self.pins.current if self.is_mounted else None
-            return current is not None and (bool(self.pins.marked) or current.revoked_at is not None)
+            return self.is_mounted and self.pins.has_revoked
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
         if action == "walk_into":
