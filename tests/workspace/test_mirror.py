@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -213,3 +214,27 @@ async def test_pinning_by_cid_and_renaming_at_the_service(workspace: Workspace, 
     [row] = await pins(workspace)
     assert (row.name, row.service_name) == ("own", "at the service")
     assert [pin.name async for pin in other.pins()] == ["at the service"]
+
+
+async def test_what_was_there_all_the_time_is_mirrored_while_others_write_and_remove(
+    workspace: Workspace, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("pinui.sdk.providers.pin_list.PAGE", "pinui.workspace.mirror.PAGE", "pinui.workspace.mirror.MOST"):
+        monkeypatch.setattr(place, 10)
+    made = [(await other.store({"number": number})).cid for number in range(60)]
+    stable, removed, written = made[::2], made[1::2], list[str]()
+    merge = workspace.history.merge_pins
+
+    async def meanwhile(run: Any, page: Any, asked_at: int) -> None:
+        await merge(run, page, asked_at)
+        for _ in range(3):
+            await other.revoke(removed.pop(len(removed) // 2))
+            written.append((await other.store({"written": len(written)})).cid)
+
+    monkeypatch.setattr(workspace.history, "merge_pins", meanwhile)
+    await workspace.sync()
+    assert len(written) >= 9, "others were at work during the run"
+    assert set(stable) <= set(await standings(workspace))
+    monkeypatch.undo()
+    await workspace.sync(full=True)
+    assert set(await standings(workspace)) == {pin.cid async for pin in other.pins()}
