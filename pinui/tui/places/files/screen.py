@@ -266,11 +266,11 @@ class FilesScreen(PlaceScreen):
         """Only what this row can do."""
         transfer = self.transfers.current if self.is_mounted else None
         if action == "cancel_transfer":
-            return True if transfer is not None and not transfer.has_ended else None
+            return transfer is not None and not transfer.has_ended
         if action == "retry_transfer":
-            return True if transfer is not None and transfer.state in ("failed", "cancelled") else None
+            return transfer is not None and transfer.state in ("failed", "cancelled")
         if action == "copy":
-            return True if transfer is not None and transfer.cid else None
+            return transfer is not None and bool(transfer.cid)
         return super().check_action(action, parameters)
 
     @on(ItemList.Moved, "#transfers")
