@@ -43,7 +43,7 @@ run: $(READY)  ## Open pinui on the embedded node, ready to use
 test: $(READY)  ## Run the tests (a few minutes at most)
 	$(PYTEST) -m 'not slow' -n 2 $(MEASURED) --cov --cov-report= $(ARGS)
 	@$(BIN)/python -m coverage report --include='$(PURE)' --fail-under=100
-	$(PYTEST) -m 'not slow' -n 4 --dist worksteal --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
+	$(PYTEST) -m 'not slow' -n 3 --dist worksteal --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)

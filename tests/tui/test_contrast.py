@@ -139,7 +139,9 @@ async def look_everywhere(app: Pinui, pilot: Pilot[None], system: ColorSystem) -
 
 async def look_at_dialogs(app: Pinui, pilot: Pilot[None], system: ColorSystem) -> None:
     """A question, a menu, help, a line to fill in, and the palette."""
-    await shows(pilot, "invoice-2026-10.json")
+    await shows(pilot, "invoice-2026-10.json", "contract-signed.pdf")
+    await settled(pilot)
+    await pilot.press("g")  # the cursor stayed on the row that came first
     keys = {"x": "Revoke this", "y": "Copy", "question_mark": "Everything you", "n": "A name", "ctrl+p": "Pins: filter"}
     for key, words in keys.items():
         await pilot.press(key)

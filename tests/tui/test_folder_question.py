@@ -103,7 +103,7 @@ async def test_files_and_folders_together_are_one_question(notes: Path) -> None:
 async def test_files_alone_go_up_without_a_question(notes: Path) -> None:
     async with workbench() as (app, pilot):
         await pilot.press("3")
-        await paste(pilot, f"{notes / 'f1'} {notes / 'link'}")
+        await paste(pilot, f"{notes / 'f1'} {notes / 'f2'}")
         await shows(pilot, "2 marked")
         await pilot.press("u")
         await shows(pilot, "2 done")

@@ -82,6 +82,6 @@ def test_ctrl_c_in_the_editor_is_the_editors(workbench: Open, tmp_path: Path) ->
     shown.press("\x1bOS")
     shown.shows("over to you")
     shown.press("\x03")
-    shown.shows("The editor ended with 3")
+    shown.shows("The editor ended with code 3")
     shown.press("1")
     shown.shows("Nothing is pinned yet.")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid
+from pinui.ipfs.cid import DAG_PB, IDENTITY, RAW, SHA2_256, Cid, canonical, other_version
 from pinui.ipfs.errors import MalformedContent
 
 V0 = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -90,3 +90,27 @@ def test_no_cid_is_longer_than_any_that_is_in_use() -> None:
     for raw in (bytes(Cid(1, RAW, IDENTITY, bytes(252))), b"\x01\x55\x12" + b"\xff" * 8 + b"\x7f"):
         with pytest.raises(MalformedContent):
             Cid.from_bytes(raw)
+
+
+@given(digests, st.sampled_from([DAG_PB, RAW]))
+def test_the_quick_ways_agree_with_the_thorough_one(digest: bytes, codec: int) -> None:
+    cid = Cid(1, codec, SHA2_256, digest)
+    for one in cid.spellings():
+        assert canonical(str(one)) == str(one)
+        others = [str(other) for other in one.spellings()[1:]]
+        assert other_version(str(one)) == (others[0] if others else None)
+    assert canonical(str(cid).upper()) == str(cid)
+    with_another_hash = Cid(1, codec, 0x16, digest)
+    assert canonical(str(with_another_hash)) == str(with_another_hash)
+    assert other_version(str(with_another_hash)) is None
+
+
+@pytest.mark.parametrize("text", ["baf" + "!" * 56, "baf" + "1" * 56, "nonsense"])
+def test_other_text_is_no_cid_to_the_quick_ways_either(text: str) -> None:
+    with pytest.raises(MalformedContent):
+        canonical(text)
+    assert other_version(text) is None
+
+
+def test_a_short_hash_has_no_other_version() -> None:
+    assert other_version("Qm") is None

@@ -110,7 +110,7 @@ def test_the_filter_finds_a_part_of_each_field_and_takes_it_literally(
         entries = history.page(Query(text=text))
         assert {entry.timestamp - START for entry in entries} == found
         assert history.count(Query(text=text)) == len(found)
-        assert history.ids(Query(text=text)) == [entry.id for entry in entries]
+        assert list(history.ids(Query(text=text))) == [entry.id for entry in entries]
 
 
 @BOTH
@@ -136,7 +136,7 @@ def test_pages_by_key_give_every_row_once_in_order_while_rows_arrive(path: Path,
             name = "Abc"[number % 3] * 4 + "e" if number % 4 else "E"
             history.add(row(number // 2, name=name, size=number % 5), None)
         query = Query(text=text, sort=sort)  # pyright: ignore[reportArgumentType]
-        expected = history.ids(query)
+        expected = list(history.ids(query))
         assert len(expected) == 40
         seen: list[Entry] = []
         while page := history.page(query, after=seen[-1] if seen else None, limit=7):
