@@ -15,7 +15,7 @@ from tests.tui.pilots import Typing, confirm, shows, told, type_ahead, type_at_o
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine half a second is nothing; what is tested here is the order."""
-    monkeypatch.setattr(Pinui, "PATIENCE", 30.0)
+    monkeypatch.setattr(Pinui, "PATIENCE", 120.0)
 
 
 async def test_a_document_is_stored_in_one_breath() -> None:

@@ -170,6 +170,8 @@ class PlaceScreen(KeepsFocus[None]):
         busy: Widget | None = None,
     ) -> Worker[None]:
         """Run `work` in the background; an error becomes a toast, and the app goes on."""
+        # It may replace work that holds the keys and was cancelled before it began: the keys then wait for this one.
+        hold = self._holds.get(group) if exclusive else None
 
         async def guarded() -> None:
             if busy is not None:
@@ -183,6 +185,8 @@ class PlaceScreen(KeepsFocus[None]):
             finally:
                 if busy is not None:
                     busy.remove_class("-busy")
+                if hold is not None:
+                    self.app.release_keys(hold)
 
         return self.run_worker(
             guarded, group=f"{self.PLACE}.{group}", exclusive=exclusive, exit_on_error=False, name=group
