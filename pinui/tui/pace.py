@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from textual import events
 from textual.message import Message
 
-__all__ = ["BREAK", "QUIET", "TEXT", "Pace", "Piece", "Press"]
+__all__ = ["BREAK", "QUIET", "Pace", "Piece", "Press"]
 
 BREAK = 0.05
 """The pause in seconds that separates two keys. Keys of one piece of text are a few milliseconds apart."""
-TEXT = 3
-"""The number of keys from which on a piece is text. Two may come from a quick hand, or together on a slow line."""
 QUIET = 0.5
 """Seconds without a key before a question about something that can't be undone takes its answer."""
 

@@ -19,7 +19,7 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.timer import Timer
 
-from pinui.tui.pace import BREAK, TEXT, Pace, Press
+from pinui.tui.pace import BREAK, Pace, Press
 
 __all__ = ["TypedAhead"]
 
@@ -67,8 +67,8 @@ class TypedAhead(App[Result]):
         if self._typed is None:
             self._take_next()
 
-    def if_by_itself(self, act: Callable[[], object], otherwise: Callable[[], object], *, most: int = TEXT - 1) -> None:
-        """Act, unless the key that is being handled is one of more than `most` keys that arrived in one piece.
+    def if_by_itself(self, act: Callable[[], object], otherwise: Callable[[], object]) -> None:
+        """Act, unless the key that is being handled arrived in one piece with others, as text does.
 
         That is known a moment later; later keys wait until then.
         """
@@ -78,7 +78,7 @@ class TypedAhead(App[Result]):
         def decide() -> None:
             if not self.screen_stack:
                 return  # the app is on its way out
-            (act if press.piece.keys <= most else otherwise)()
+            (act if press.piece.keys == 1 else otherwise)()
             self._follow(self.focused or self.screen, partial(self.release_keys, reason), ROUNDS)
 
         self.set_timer(BREAK, decide)

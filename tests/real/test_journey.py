@@ -98,8 +98,7 @@ def test_a_newcomer_gets_through_everything_in_one_sitting(tmux: Tmux, tmp_path:
 
     # Upload a file.
     tmux.press("3")
-    tmux.shows("letter.txt")
-    tmux.press("j")
+    tmux.shows("letter.txt", "enter mark")
     tmux.press("u")
     tmux.shows("1 done")
 

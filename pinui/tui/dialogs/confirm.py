@@ -157,7 +157,7 @@ class Confirm(Dialog[bool]):
         """The keyboard says yes."""
         app = self.app
         if self.is_answer(app.press):
-            app.if_by_itself(self._yes, lambda: None, most=1)
+            app.if_by_itself(self._yes, lambda: None)
 
     def _yes(self) -> None:
         if self.is_current:  # esc may have been quicker

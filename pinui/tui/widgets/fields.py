@@ -152,7 +152,7 @@ class Field(DrawnInput):
 
     async def action_submit(self) -> None:
         """Submit if Enter was pressed by itself. Inside other text it is a line break of that text."""
-        self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line, most=1)
+        self.app.if_by_itself(lambda: self.post_message(self.Submitted(self, self.value)), self.break_line)
 
     def break_line(self) -> None:
         """A line break arrived with other text."""

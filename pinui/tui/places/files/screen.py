@@ -146,7 +146,7 @@ class FilesScreen(PlaceScreen):
 
     def action_upload(self) -> None:
         """Upload the marked paths, or the one under the cursor. A `u` inside stray text publishes nothing."""
-        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"), most=1)
+        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"))
 
     def _upload_chosen(self) -> None:
         browser = self.browser

@@ -404,7 +404,6 @@ class PinsScreen(PlaceScreen):
         self.app.if_by_itself(
             lambda: self.work_on(self._store_again, "again"),
             lambda: self.app.tell_not_alone("u", "stores nothing"),
-            most=1,
         )
 
     async def _store_again(self) -> None:
