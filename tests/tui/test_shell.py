@@ -296,6 +296,7 @@ async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() ->
 
 async def test_a_digit_typed_behind_q_opens_nothing_any_more() -> None:
     async with workbench() as (app, pilot):
+        app.pace.now.pass_by()  # since the key that left the welcome
         await type_ahead(pilot, "q", "4")
         assert app.current_mode != "messages"
     assert app.return_code == 0
