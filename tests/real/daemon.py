@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import re
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TextIO
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TextIO, TypeVar
 
-__all__ = ["Daemon", "eventually"]
+__all__ = ["Daemon", "answered", "eventually"]
+
+T = TypeVar("T")
 
 PATIENCE = 90.0
 
@@ -71,3 +74,12 @@ def eventually(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < end, f"never came: {what}"
         time.sleep(0.05)  # between two looks; nothing is waited for by time alone
+
+
+async def answered(ask: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:
+    """The first answer that is wanted: a server asked again and again about something that it does not announce."""
+    end = time.monotonic() + PATIENCE
+    while not wanted(answer := await ask()):
+        assert time.monotonic() < end, f"still {answer}"
+        await asyncio.sleep(0.05)  # between two looks; nothing is waited for by time alone
+    return answer

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ from pinui.sdk.secret import masked
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
 from tests.real.cluster import Cluster, running_cluster
-from tests.real.daemon import PATIENCE, Daemon
+from tests.real.daemon import Daemon, answered
 from tests.real.kubo import KuboServer
 from tests.real.proxy import proxy_to
 from tests.servers import settings_of
@@ -55,15 +53,6 @@ def on(cluster: Cluster, **settings: Any) -> Client:
 async def client(cluster: Cluster) -> AsyncIterator[Client]:
     async with on(cluster) as client:
         yield client
-
-
-async def eventually(ask: Callable[[], Awaitable[Any]], wanted: Callable[[Any], bool]) -> Any:
-    """What is answered at last; each question takes its time, and Cluster has its own ideas of when."""
-    end = time.monotonic() + PATIENCE
-    while not wanted(answer := await ask()):
-        assert time.monotonic() < end, f"still {answer}"
-        await asyncio.sleep(0.05)
-    return answer
 
 
 def states(peers: tuple[PeerStatus, ...]) -> list[str]:
@@ -135,17 +124,17 @@ async def test_a_cut_body_is_no_success_and_a_lost_reply_no_second_upload(cluste
 async def test_a_pin_is_kept_by_as_many_peers_as_the_factors_say(cluster: Cluster) -> None:
     async with on(cluster) as client:
         everywhere = await client.store({"kept": "everywhere"})
-        peers = await eventually(lambda: client.status(everywhere.cid), lambda peers: states(peers) == ["pinned"] * 3)
+        peers = await answered(lambda: client.status(everywhere.cid), lambda peers: states(peers) == ["pinned"] * 3)
         assert [peer.name for peer in peers] == PEERS
         assert (await one(client, everywhere.cid)).status == "pinned"
     async with on(cluster, replication_min=1, replication_max=2) as client:
         twice = await client.store({"kept": "twice"})
-        peers = await eventually(lambda: client.status(twice.cid), lambda peers: states(peers) == ["pinned"] * 2)
+        peers = await answered(lambda: client.status(twice.cid), lambda peers: states(peers) == ["pinned"] * 2)
         assert {peer.name for peer in peers} < set(PEERS)
         await client.rename(twice.cid, "renamed")
     async with on(cluster) as client:
         await client.rename(twice.cid, "again “renamed”\n")
-        pin = await eventually(lambda: one(client, twice.cid), lambda pin: pin.status == "pinned")
+        pin = await answered(lambda: one(client, twice.cid), lambda pin: pin.status == "pinned")
         assert pin.name == "again “renamed”\n"
         assert len(await client.status(twice.cid)) == 2, "a name is no reason to replicate anew"
 
@@ -178,7 +167,7 @@ async def test_factors_that_the_cluster_cannot_meet_are_refused_in_its_own_words
 async def test_what_is_still_being_fetched_is_pinning(client: Client) -> None:
     pin = await client.pin(ABSENT, name="on its way")
     assert pin.status in ("queued", "pinning")
-    pin = await eventually(lambda: one(client, ABSENT), lambda pin: pin.status == "pinning")
+    pin = await answered(lambda: one(client, ABSENT), lambda pin: pin.status == "pinning")
     assert (pin.name, pin.cid) == ("on its way", ABSENT)
     assert set(states(await client.status(ABSENT))) <= {"queued", "pinning"}
     assert ABSENT in [pin.cid async for pin in client.pins() if pin.status != "pinned"]
@@ -225,17 +214,17 @@ async def test_a_peer_that_is_gone_is_told_and_reads_go_on(tmp_path: Path) -> No
         gateways = (cluster.peers[1].kubo.gateway_url,)
         async with on(cluster, replication_min=1, replication_max=2, gateways=gateways) as client:
             record = await client.upload(random.Random(3).randbytes(600_000))
-            await eventually(lambda: client.status(record.cid), lambda peers: states(peers) == ["pinned"] * 2)
+            await answered(lambda: client.status(record.cid), lambda peers: states(peers) == ["pinned"] * 2)
 
             Daemon.stop(cluster.peers[1].kubo.daemon)
             async with on(cluster) as everywhere:
                 other = await everywhere.store({"stored": "while a Kubo is down"})
-            peers = await eventually(lambda: client.status(other.cid), lambda peers: "failed" in states(peers))
+            peers = await answered(lambda: client.status(other.cid), lambda peers: "failed" in states(peers))
             assert {peer.name: bool(peer.error) for peer in peers} == {"peer0": False, "peer1": True}
             assert (await one(client, other.cid)).status == "pinning"
 
             Daemon.stop(cluster.peers[1].daemon)
-            peers = await eventually(lambda: client.status(record.cid), lambda peers: "unreachable" in states(peers))
+            peers = await answered(lambda: client.status(record.cid), lambda peers: "unreachable" in states(peers))
             assert sorted(states(peers)) == ["pinned", "unreachable"]
             assert (await one(client, record.cid)).status == "pinned"
             assert record.cid in [pin.cid async for pin in client.pins()]

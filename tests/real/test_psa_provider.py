@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import pytest
 from pinui import Client, KuboProvider, Pin, ProviderError
 from pinui.sdk.transport.refusals import is_not_pinned
 from tests.real.cluster import Cluster, running_cluster
-from tests.real.daemon import PATIENCE
+from tests.real.daemon import answered
 
 pytestmark = pytest.mark.real
 
@@ -34,11 +32,7 @@ async def client(cluster: Cluster) -> AsyncIterator[Client]:
 
 
 async def pinned(client: Client, cid: str) -> Pin:
-    end = time.monotonic() + PATIENCE
-    while (pin := await client.pin(cid)).status != "pinned":
-        assert time.monotonic() < end, f"still {pin}"
-        await asyncio.sleep(0.05)
-    return pin
+    return await answered(lambda: client.pin(cid), lambda pin: pin.status == "pinned")
 
 
 async def test_content_of_one_kubo_is_pinned_by_all_and_read_from_another(client: Client, kubo: Client) -> None:
