@@ -120,10 +120,17 @@ class Gateway:
             raise GatewayError(400, "A service worker may not be registered for all of /ipfs/.")
         with self._store.reading() as blocks:
             try:
+                asked = wanted(request.query, request.headers.get("Accept", ""))
                 roots = await self._workers.run(_steps, root, path, blocks)
-                if roots is None:
-                    raise GatewayError(404, f"There is no {'/'.join(path)!r} in {root}.")
-                return await self._serve(request, Target(request.rel_url.raw_path, roots, path, blocks))
+                if roots is not None:
+                    return await self._serve(request, Target(request.rel_url.raw_path, roots, path, blocks), asked)
+                if asked.format == "car":
+                    return await self._absence(request, root, path, blocks)
+                raise GatewayError(404, f"There is no {'/'.join(path)!r} in {root}.")
+            except Unsatisfiable as error:
+                raise GatewayError(400, str(error)) from error
+            except NotAcceptable as error:
+                raise GatewayError(406, str(error)) from error
             except MissingBlock as error:
                 status = 412 if "only-if-cached" in request.headers.get("Cache-Control", "") else 404
                 raise GatewayError(status, str(error)) from error
@@ -132,13 +139,7 @@ class Gateway:
             except ContentAddressError as error:
                 raise GatewayError(500, f"{error}.") from error
 
-    async def _serve(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
-        try:
-            asked = wanted(request.query, request.headers.get("Accept", ""))
-        except Unsatisfiable as error:
-            raise GatewayError(400, str(error)) from error
-        except NotAcceptable as error:
-            raise GatewayError(406, str(error)) from error
+    async def _serve(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
         if asked.format == "raw":
             return await self._raw(request, target)
         if asked.format == "car":
@@ -207,6 +208,20 @@ class Gateway:
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.car", download=True)
         headers["Accept-Ranges"] = "none"
         return await self._stream(request, headers, _sections(target, asked), None)
+
+    async def _absence(
+        self, request: web.BaseRequest, root: Cid, path: tuple[str, ...], blocks: BlockReader
+    ) -> web.StreamResponse:
+        """A CAR of the blocks that prove that a path leads nowhere.
+
+        The status is 404: the conformance suite wants 200 only from gateways that send before they know the path.
+        """
+        headers = {"Content-Type": "application/vnd.ipld.car; version=1; order=dfs; dups=n", "Accept-Ranges": "none"}
+        headers["Content-Disposition"] = disposition(f"{root}.car", download=True)
+        response = _response(headers | safe_headers() | request[CORS], None, 404)
+        proof = chain([encode_header([root])], _archived(_on_the_way(root, path, blocks), repeats=False))
+        await self._outgoing.send(request, response, proof if request.method == "GET" else iter(()))
+        return await _ended(request, response)
 
     async def _folder(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
         if not request.rel_url.raw_path.endswith("/"):
@@ -366,18 +381,27 @@ def _known(headers: dict[str, str]) -> web.Response:
 def _sections(target: Target, asked: Wanted) -> Iterator[Bytes]:
     """A CAR: the blocks on the way to the path, then those of its content."""
     yield encode_header([target.cid])
-    *way, _ = resolve_blocks(target.root, target.path, target.blocks)
-    on_the_way = ((cid, target.blocks(cid)) for cid in way if cid is not None and cid.hash_code != IDENTITY)
     piece = load(target.cid, target.blocks) if asked.is_part else None
     if isinstance(piece, FilePiece):
         below = walk_range(target.cid, target.blocks, *asked.span(piece.size))
     else:
         below = walk_blocks(target.cid, target.blocks, asked.scope)
+    yield from _archived(chain(_on_the_way(target.root, target.path, target.blocks), below), repeats=asked.repeats)
+
+
+def _on_the_way(root: Cid, path: tuple[str, ...], blocks: BlockReader) -> Iterator[tuple[Cid, Bytes]]:
+    """The blocks that lead to a path, without the one at its end."""
+    *way, _ = resolve_blocks(root, path, blocks)
+    return ((cid, blocks(cid)) for cid in way if cid is not None and cid.hash_code != IDENTITY)
+
+
+def _archived(blocks: Iterator[tuple[Cid, Bytes]], *, repeats: bool) -> Iterator[Bytes]:
+    """The sections of a CAR, none held while the client takes its time."""
     seen: set[bytes] = set()
-    for cid, *data in chain(on_the_way, below):
-        if not asked.repeats:
+    for cid, *data in blocks:
+        if not repeats:
             if cid.digest in seen:
                 continue
             seen.add(cid.digest)
         yield encode_section_head(cid, len(data[0]))
-        yield data.pop()  # not held here while the client takes its time
+        yield data.pop()

@@ -14,7 +14,9 @@ import pytest
 from pinui.ipfs.car import CarReader, encode_header, encode_section_head
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import decode_node
+from pinui.ipfs.errors import MissingBlock
 from pinui.ipfs.exporter import list_folder, walk_blocks
+from pinui.ipfs.verifier import CarVerifier
 from pinui.node import Node
 from pinui.node.index import Pin, insert_pin
 from pinui.node.store import PinStore
@@ -96,9 +98,9 @@ def adopt(store: PinStore, name: str, archive: bytes) -> None:
     store.change(lambda connection: insert_pin(connection, pin, places))
 
 
-def blocks(answer: httpx.Response) -> list[Cid]:
+def blocks(answer: httpx.Response, status: int = 200) -> list[Cid]:
     """What a CAR holds, in order, and that its headers are as they must be."""
-    assert answer.status_code == 200
+    assert answer.status_code == status
     assert answer.headers["Content-Type"].startswith("application/vnd.ipld.car")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Accept-Ranges"] == "none"
@@ -210,7 +212,25 @@ def test_a_car_holds_the_way_and_what_the_scope_asks_for(gateway: httpx.Client, 
         assert blocks(gateway.get(f"/ipfs/{place}?format=car{query}")) == expected, (path, query)
         by_header = gateway.get(f"/ipfs/{place}?{query}", headers={"Accept": "application/vnd.ipld.car"})
         assert blocks(by_header) == expected, (path, query)
-    assert gateway.get(f"/ipfs/{two.root}/subdir/i-do-not-exist?format=car").status_code == 404
+
+
+def test_a_car_of_a_path_that_leads_nowhere_is_404_and_holds_the_proof(gateway: httpx.Client, tree: Trees) -> None:
+    two, sharded = tree(TWO_FILES), tree(SHARDED)
+    for fixture, path, proof in (
+        (two, "subdir/i-do-not-exist", two.way("subdir")),
+        (two, "i-do-not-exist/at/all", [two.root]),
+        (two, "subdir/ascii.txt/not-a-folder", two.way("subdir", "ascii.txt")),
+        (sharded, "i-do-not-exist", None),
+    ):
+        place = f"/ipfs/{fixture.root}/{path}?format=car"
+        answer = gateway.get(place, headers={"If-None-Match": "*"})
+        found = blocks(answer, status=404)
+        assert found == (proof or found)
+        with pytest.raises(MissingBlock, match="there is no"):
+            list(CarVerifier(fixture.root, tuple(path.split("/"))).feed(answer.content))
+        assert (gateway.head(place).status_code, gateway.head(place).content) == (404, b"")
+        plain = gateway.get(f"/ipfs/{fixture.root}/{path}")
+        assert (plain.status_code, plain.headers["Content-Type"]) == (404, "text/plain; charset=utf-8")
 
 
 @pytest.mark.parametrize(
