@@ -149,6 +149,13 @@ class Pinui(Workbench):
         if not isinstance(self.screen, HelpScreen):
             await self.push_screen(HelpScreen.about(self.screen, ABOUT))
 
+    async def action_log(self) -> None:
+        """Show everything that was told in this run."""
+        from pinui.tui.dialogs.log import LogScreen
+
+        if not isinstance(self.screen, LogScreen):
+            await self.push_screen(LogScreen([*self.messages]))
+
     async def action_quit(self) -> None:
         """Quit if the key was pressed by itself: the rest of stray text would go to the shell."""
         self.if_by_itself(self._leave, lambda: self.tell_not_alone("q", "doesn't quit"))

@@ -16,6 +16,7 @@ __all__ = [
     "HELP",
     "KEYS",
     "LIST",
+    "LOG",
     "MENU",
     "NUMBER",
     "PLACES",
@@ -50,6 +51,7 @@ APP = Group(
         here("app.palette", "ctrl+p", "app.command_palette", "palette", "Find any command, profile or pin"),
         Command("app.help", "question_mark,f1", "app.help", "help", "Explain the focused pane and its keys"),
         Command("app.quit", "q,ctrl+q", "app.quit", "quit", "Quit; asks first while work is running"),
+        spare("app.log", "L,f2", "app.log", "log", "Read all messages of this run again, with times and whole errors"),
         spare("app.theme", "f9", "app.change_theme", "theme", "Choose another theme; it is remembered"),
     ),
 )
@@ -118,6 +120,14 @@ HELP = Group(
     (here("help.close", "escape,question_mark,q", "screen.cancel", "close", "Close the help"),),
 )
 
+LOG = Group(
+    "The log of messages",
+    (
+        here("log.close", "escape,L,q", "screen.cancel", "close", "Close the log"),
+        here("log.copy", "y", "screen.copy_all", "copy all", "Copy every message, with times and whole errors"),
+    ),
+)
+
 BUTTON = Group(
     "Buttons",
     (quiet("button.press", "enter", "press", "press", "Press the button that has the focus"),),
@@ -182,6 +192,7 @@ KEYS = (
     DIALOG,
     CONTENT,
     HELP,
+    LOG,
     BUTTON,
     FIELD,
     LIST,
@@ -197,6 +208,7 @@ ABOUT = {
         "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead.",
     ),
     "choices": ("A menu", "Choose a line by its letter, with ↑ ↓ and enter, or by two clicks. Esc chooses none."),
+    "log": ("The log of messages", "Every message of this run, the newest first. An error has all its words here."),
     "prompt": ("A line to fill in", "Enter takes the text of the line, esc changes nothing."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -21,14 +21,14 @@ LONGEST = 300
 """Characters: a service may answer with a page, and a name may be as long as it likes."""
 
 
-def sentence(error: BaseException) -> str:
-    """The sentence that tells a person about this error."""
+def sentence(error: BaseException, *, whole: bool = False) -> str:
+    """The sentence that tells a person about this error; a very long one is cut, unless it is wanted whole."""
     words, hint = sentence_for(error)
     if isinstance(error, NoToken) and "profile add" in (hint or ""):
         hint = NO_TOKEN
     hint = hint or STEPS.get(getattr(error, "status", 0))
-    told = not hint or hint in words[:LONGEST]
-    return clean_line(_bounded(words) if told else f"{_bounded(words)} {_bounded(hint or '')}")
+    sentences = [words] if not hint or hint in words[:LONGEST] else [words, hint]
+    return clean_line(" ".join(sentences if whole else map(_bounded, sentences)))
 
 
 def _bounded(words: str) -> str:

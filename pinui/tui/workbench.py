@@ -6,11 +6,12 @@ import asyncio
 import logging
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from textual import events
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
     from pinui.workspace.drafts import Drafts
     from pinui.workspace.rows import AccountState
 
-__all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Unfinished", "Workbench"]
+__all__ = ["AddressWanted", "PinWanted", "Place", "ServiceWanted", "Told", "Unfinished", "Workbench"]
 
 log = logging.getLogger("pinui.tui")
 LOOK = 1.5
 GROWN_OLD = 30.0
 """Seconds between two checks of the history's file, and seconds after which ages are written again."""
+KEPT = 500
+"""Messages in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,15 @@ class Unfinished:
 
     fact: str
     consequence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message of the app: its time in seconds, all its words, and how bad it is."""
+
+    at: float
+    words: str
+    severity: Literal["information", "warning", "error"] = "information"
 
 
 @runtime_checkable
@@ -121,6 +133,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._visited: list[Place] = []
         self.fresh: int | None = None
         """The row that another place stored last. Pins puts the cursor there at the next visit."""
+        self.messages: deque[Told] = deque(maxlen=KEPT)
+        """Everything that was told in this run. A toast vanishes."""
         self.busy = Busy(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
@@ -235,13 +249,16 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def mirror(self) -> None:
         """Read the account in the background. A service that can't list its pins is left alone."""
+        from pinui.sdk.errors import Unsupported
 
         async def read() -> None:
             try:
                 name = self.workspace.profile.name
                 self.accounts[name] = await self.workspace.sync()
-            except Exception as error:
-                log.debug("the account was not read", exc_info=error)
+            except Unsupported:
+                pass
+            except Exception as error:  # noqa: BLE001  the bar shows that the service failed; the log tells why
+                self.note_error(error)
             self._workspace_changed()
 
         self.run_worker(read, group="app.mirror", exclusive=True, exit_on_error=False)
@@ -396,7 +413,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def tell(self, text: str, *, warning: bool = False) -> None:
         """A toast."""
-        self.notify(clean_line(text), severity="warning" if warning else "information", markup=False)
+        words, severity = clean_line(text), "warning" if warning else "information"
+        self.messages.append(Told(self.clock(), words, severity))
+        self.notify(words, severity=severity, markup=False)
 
     def tell_not_alone(self, key: str, does_not: str) -> None:
         """A toast for a key that arrived with others, all at once, as stray text does."""
@@ -404,8 +423,13 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def tell_error(self, error: BaseException) -> None:
         """A toast for something that went wrong; the log of `--debug` tells where it came from."""
-        log.debug("%s", type(error).__name__, exc_info=error)
+        self.note_error(error)
         self.notify(sentence(error), severity="error", timeout=self.NOTIFICATION_TIMEOUT * 1.6, markup=False)
+
+    def note_error(self, error: BaseException) -> None:
+        """Write down, without a toast, that work in the background failed."""
+        log.debug("%s", type(error).__name__, exc_info=error)
+        self.messages.append(Told(self.clock(), sentence(error, whole=True), "error"))
 
     def on_paste(self, event: events.Paste) -> None:
         """Text that no field took."""
