@@ -38,6 +38,7 @@ EXAMPLES = {
         "pinui history --filter draft | cut -f1 | pinui revoke - --yes",
         "pinui revoke --filter 'name-of-a-test age:>7d' --dry-run",
     ),
+    "status": ("pinui status CID",),
     "verify": (
         "pinui verify CID",
         "pinui verify --all",

@@ -25,8 +25,8 @@ examples:
   pinui download CID -o photo.png      write the content of a CID to a file
   pinui history --filter photo         find something you stored
 
-environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_API_URL, PINUI_GATEWAY_URL,
-             PINUI_NODE_TOKEN
+environment: PINUI_HOME, PINUI_PROFILE, PINUI_TOKEN, PINUI_TOKEN_<PROFILE>, PINUI_API_URL,
+             PINUI_GATEWAY_URL, PINUI_NODE_TOKEN
 exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
 `pinui VERB --help` says more. Anyone with a CID can read its content.
 """
@@ -218,6 +218,11 @@ def _revoke(verbs: _Verbs) -> None:
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
+def _status(verbs: _Verbs) -> None:
+    verb = verbs.add("status", "tell which profiles pin a CID, on which peers, and which gateways serve it")
+    verb.add_argument("cid", metavar="CID", help=ADDRESS)
+
+
 def _verify(verbs: _Verbs) -> None:
     verb = verbs.add("verify", "read CIDs back and check that their bytes are what they name")
     verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
@@ -286,6 +291,18 @@ def _profile(verbs: _Verbs) -> None:
         choices=("pin", "pinata", "pinata-v3"),
         help="the API and its field names (default: by its address and its key)",
     )
+    part.add_argument(
+        "--replication-min",
+        type=_peers,
+        metavar="N",
+        help="IPFS Cluster: the fewest peers that must be there to take a pin; -1 for all of them",
+    )
+    part.add_argument(
+        "--replication-max",
+        type=_peers,
+        metavar="N",
+        help="IPFS Cluster: the number of peers that keep each pin; -1 for all of them",
+    )
     part.add_argument("--gateway-key", action="store_true", help="the gateway has a key of its own: ask for it too")
     part.add_argument("--no-test", action="store_true", help="save it without trying the token first")
     part = inner.add("profile use", "make a profile the current one")
@@ -341,6 +358,12 @@ def _port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 1 to 65535")
 
 
+def _peers(text: str) -> int:
+    if text == "-1" or (text.isascii() and text.isdigit() and int(text) > 0):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"“{text}” is no number of peers: give 1 or more, or -1 for all of them")
+
+
 def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
     """The options for folders, the same for `upload` and `cid`, so that both mean the same content."""
     verb.add_argument("-r", "--recursive", action="store_true", help=each)
@@ -384,6 +407,7 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "pin": _pin,
     "rename": _rename,
     "revoke": _revoke,
+    "status": _status,
     "verify": _verify,
     "cid": _cid,
     "history": _history,

@@ -39,6 +39,7 @@ VERBS = {
     "retrieve": "documents",
     "revoke": "revoke",
     "send": "messages",
+    "status": "status",
     "store": "documents",
     "sync": "account",
     "test": "info",

@@ -64,12 +64,14 @@ def _list(console: Console, profiles: Profiles) -> int:
 
 def _object(profile: Profile, *, is_current: bool, **more: Any) -> dict[str, Any]:
     """A profile for a script."""
+    factors = {"replicationMin": profile.replication_min, "replicationMax": profile.replication_max}
     return {
         "name": profile.name,
         "preset": profile.preset,
         "provider": profile.provider,
         "apiUrl": profile.api_url,
         "gatewayUrl": profile.gateway_url,
+        **(factors if profile.provider == "cluster" else {}),
         "current": is_current,
         **more,
     }
@@ -151,7 +153,23 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
         draft = replace(draft, gateway_url=first, gateways=tuple(others))
     if options.dialect:
         draft = replace(draft, dialect=options.dialect)
+    draft = _with_replication(draft, options)
     return replace(draft, gateway_key=draft.gateway_key or options.gateway_key)
+
+
+def _with_replication(draft: Profile, options: Namespace) -> Profile:
+    from pinui.sdk.models import check_replication
+
+    if options.replication_min is not None:
+        draft = replace(draft, replication_min=options.replication_min)
+    if options.replication_max is not None:
+        draft = replace(draft, replication_max=options.replication_max)
+    try:
+        check_replication(draft.provider, draft.replication_min, draft.replication_max)
+    except ValueError as error:
+        words = str(error).replace("replication_", "--replication-").replace('provider="cluster"', "--provider cluster")
+        raise VerbError(f"{words[:1].upper()}{words[1:]}.") from None
+    return draft
 
 
 def _of_provider(name: str, provider: ProviderName, *, is_here: bool) -> Profile:

@@ -23,6 +23,7 @@ from pinui.sdk.models import (
     ClientMessage,
     ClientRecord,
     ClientSettings,
+    GatewayStatus,
     LeftOut,
     OnVerdict,
     Peek,
@@ -35,6 +36,7 @@ from pinui.sdk.models import (
     hide_secrets,
 )
 from pinui.sdk.provider import (
+    ChecksGateways,
     Closable,
     ContentStream,
     CountsPins,
@@ -232,6 +234,12 @@ class Client:
         if not isinstance(self.provider, Verifies):
             raise _unsupported("verify content")
         return await self.provider.verify(str(Address.parse(cid)), on_progress=on_progress)
+
+    async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
+        """Whether each configured gateway serves some content: its first block is read and verified."""
+        if not isinstance(self.provider, ChecksGateways):
+            raise _unsupported("tell which gateways serve content")
+        return await self.provider.check_gateways(str(Address.parse_root(cid)))
 
     # Archives
 

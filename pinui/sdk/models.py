@@ -20,6 +20,8 @@ __all__ = [
     "ClientSettings",
     "Dialect",
     "FolderItem",
+    "GatewayState",
+    "GatewayStatus",
     "HttpTransport",
     "LeftOut",
     "OnDialect",
@@ -38,6 +40,7 @@ __all__ = [
     "Totals",
     "Verification",
     "VerifyMode",
+    "check_replication",
     "hide_secrets",
 ]
 
@@ -195,7 +198,7 @@ class ClientConfig:
         ):
             if not isinstance(number, int) or number < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
                 raise ValueError(f"{name} must be a whole number, 0 or more, not {number!r}")
-        self._check_replication()
+        check_replication(self.provider, self.replication_min, self.replication_max)
         if isinstance(self.gateways, str):
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
@@ -222,19 +225,6 @@ class ClientConfig:
         shown = (f"{one.name}={getattr(self, one.name, None)!r}" for one in fields(self) if one.repr)
         return f"{type(self).__name__}({', '.join(shown)})"
 
-    def _check_replication(self) -> None:
-        factors = (self.replication_min, self.replication_max)
-        if self.provider != "cluster" and factors != (None, None):
-            raise ValueError('replication_min and replication_max are for provider="cluster"')
-        for name, factor in zip(("replication_min", "replication_max"), factors, strict=True):
-            is_number = isinstance(factor, int) and not isinstance(factor, bool)
-            if factor is not None and not (is_number and (factor == -1 or factor >= 1)):
-                raise ValueError(f"{name} must be a number of peers, or -1 for all of them, not {factor!r}")
-        if None not in factors and (-1 in factors) != (factors == (-1, -1)):
-            raise ValueError("replication_min and replication_max are both -1, or neither")
-        if None not in factors and cast("int", factors[0]) > cast("int", factors[1]):
-            raise ValueError("replication_min is larger than replication_max")
-
     @property
     def wire_dialect(self) -> Dialect:
         """The dialect to begin with."""
@@ -246,6 +236,21 @@ class ClientConfig:
     def finds_dialect(self) -> bool:
         """Whether the dialect depends on the key."""
         return self.dialect is None and is_pinata(self.pin_api_url or "")
+
+
+def check_replication(provider: str, fewest: object, wanted: object) -> None:
+    """`ValueError` if these are no replication factors for this kind of service."""
+    factors = (fewest, wanted)
+    if provider != "cluster" and factors != (None, None):
+        raise ValueError('replication_min and replication_max are for provider="cluster"')
+    for name, factor in zip(("replication_min", "replication_max"), factors, strict=True):
+        is_number = isinstance(factor, int) and not isinstance(factor, bool) and (factor == -1 or factor >= 1)
+        if factor is not None and not is_number:
+            raise ValueError(f"{name} must be a number of peers, or -1 for all of them, not {factor!r}")
+    if None not in factors and (-1 in factors) != (factors == (-1, -1)):
+        raise ValueError("replication_min and replication_max are both -1, or neither")
+    if None not in factors and cast("int", fewest) > cast("int", wanted):
+        raise ValueError("replication_min is larger than replication_max")
 
 
 class ClientSettings(TypedDict, total=False):
@@ -430,6 +435,20 @@ class PeerStatus:
     state: PeerState
     error: str | None = None
     """The peer's words about what went wrong."""
+
+
+GatewayState = Literal["serves", "missing", "wrong", "unverifiable", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayStatus:
+    """Whether a gateway serves some content, as its first block shows."""
+
+    url: str
+    state: GatewayState
+    """`wrong`: it sent other bytes. `unverifiable`: it gives no blocks that could be checked."""
+    error: str | None = None
+    """The reason, if it doesn't serve the content."""
 
 
 @dataclass(frozen=True, slots=True)

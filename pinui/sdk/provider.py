@@ -12,11 +12,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
-from pinui.sdk.models import Blob, Peek, PeerStatus, Pin, Pinned, Totals, Verification
+from pinui.sdk.models import Blob, GatewayStatus, Peek, PeerStatus, Pin, Pinned, Totals, Verification
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import Uploadable, UploadSource
 
 __all__ = [
+    "ChecksGateways",
     "Closable",
     "ContentStream",
     "CountsPins",
@@ -190,6 +191,15 @@ class Verifies(Protocol):
 
     async def verify(self, cid: str, *, on_progress: OnProgress | None = None) -> Verification | None:
         """Read everything and check it; `IntegrityError` on proof of the contrary."""
+        ...
+
+
+@runtime_checkable
+class ChecksGateways(Protocol):
+    """Asking each gateway by itself."""
+
+    async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
+        """Whether each gateway serves some content, checked with its first block."""
         ...
 
 

@@ -6,6 +6,8 @@ import base64
 import binascii
 import json
 import os
+import re
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +21,7 @@ from pinui.workspace.profiles import ENVIRONMENT
 if TYPE_CHECKING:
     from pinui.workspace.paths import Paths
 
-__all__ = ["Credentials", "ending", "expiry", "for_service", "tidy"]
+__all__ = ["Credentials", "ending", "expiry", "for_service", "tidy", "variable_of"]
 
 SOON = timedelta(days=7)
 INSTEAD = "Set PINUI_TOKEN to use a token without a keyring."
@@ -32,11 +34,23 @@ class Credentials:
         self._mark = paths.mark
         self._keyring = keyring or OSKeyring()
         self._session: dict[str, tuple[Secret, str | None]] = {}
+        self._variables: tuple[str, ...] = ("PINUI_TOKEN",)
+
+    def of_each_profile(self) -> Credentials:
+        """The same tokens without `PINUI_TOKEN`, for work that talks to several services: it is meant for one."""
+        other = copy(self)
+        other._variables = ()
+        return other
+
+    def variable_for(self, profile: str) -> str:
+        """The environment variable to name to a person whose token is missing."""
+        return self._variables[0] if self._variables else variable_of(profile)
 
     async def read(self, profile: str) -> Credential:
-        """The token of a profile: `PINUI_TOKEN` first, then a token of this run, then the keyring."""
-        if from_environment := os.environ.get("PINUI_TOKEN"):
-            return _credential(Secret(tidy(from_environment)), "environment")
+        """The token of a profile: from `PINUI_TOKEN_<PROFILE>`, `PINUI_TOKEN`, this run, or the keyring."""
+        for variable in (variable_of(profile), *self._variables):
+            if from_environment := os.environ.get(variable):
+                return _credential(Secret(tidy(from_environment)), "environment")
         return await self._read(profile)
 
     async def save(self, profile: str, secret: Secret, *, service: str | None = None) -> Credential:
@@ -101,6 +115,11 @@ def for_service(credential: Credential, profile: Profile) -> Credential:
     if entered_for in (None, here):
         return credential
     return Credential(None, "none", f"Its token was entered for {entered_for}, and is not sent to {here}.")
+
+
+def variable_of(profile: str) -> str:
+    """The environment variable with the token of one profile alone."""
+    return f"PINUI_TOKEN_{re.sub('[^A-Z0-9]', '_', profile.upper())}"
 
 
 def tidy(pasted: str) -> str:

@@ -46,6 +46,10 @@ class Profile:
     """The API of the hosted service that the token was seen to know."""
     provider: ProviderName = "pinning"
     """The kind of server at the API's address, as `ClientConfig` names it."""
+    replication_min: int | None = None
+    """The fewest peers of a cluster that must be there to take a pin; -1 for all, None for the cluster's setting."""
+    replication_max: int | None = None
+    """The number of peers of a cluster that keep each pin; -1 for all, None for the cluster's setting."""
 
     @property
     def needs_token(self) -> bool:

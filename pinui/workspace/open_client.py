@@ -85,6 +85,7 @@ class OpenClient:
                 settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
                 settings |= {"dialect": profile.dialect, "known_dialect": profile.known_dialect}
                 settings["on_dialect"] = on_dialect
+                settings |= {"replication_min": profile.replication_min, "replication_max": profile.replication_max}
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:
@@ -132,14 +133,15 @@ async def _token(profile: Profile, credentials: Credentials) -> tuple[Secret, st
         from pinui.sdk.secret import Secret
 
         return Secret(""), "nowhere"
+    variable = credentials.variable_for(profile.name)
     if profile.name == ENVIRONMENT:
         raise NoToken("PINUI_API_URL is set and there is no token for it.", hint="Set PINUI_TOKEN.")
     if stored.secret:
         raise NoToken(
             f"The profile “{profile.name}” has no token for this service. {credential.trouble}",
-            hint=f"Enter one with `pinui profile add {profile.name}`, or set PINUI_TOKEN.",
+            hint=f"Enter one with `pinui profile add {profile.name}`, or set {variable}.",
         )
     if credential.trouble:  # it may have one, in a keyring that does not open
         raise NoToken(f"The profile “{profile.name}” has no token that could be read.", hint=credential.trouble)
-    hint = f"Give it one with `pinui profile add {profile.name}`, or set PINUI_TOKEN."
+    hint = f"Give it one with `pinui profile add {profile.name}`, or set {variable}."
     raise NoToken(f"The profile “{profile.name}” has no token.", hint=hint)

@@ -126,6 +126,8 @@ class Profiles:
                 "token_for": profile.token_for,
                 "known_dialect": profile.known_dialect,
                 "provider": None if profile.provider == "pinning" else profile.provider,
+                "replication_min": profile.replication_min,
+                "replication_max": profile.replication_max,
             }
             for key, value in fields.items():
                 if value is None:
@@ -254,6 +256,15 @@ class Profiles:
         token_for = known.get("token_for")
         if token_for is not None and not isinstance(token_for, str):
             raise wrong("token_for", "should be an address in quotes")
+        factors = known.get("replication_min"), known.get("replication_max")
+        if factors != (None, None):
+            from pinui.sdk.models import check_replication
+
+            try:
+                check_replication(provider, *factors)
+            except ValueError as error:
+                key, _, reason = str(error).partition(" ")
+                raise wrong(key, reason) from None
         gateways = tuple(cast("list[str]", further))
         return Profile(
             name=name,
@@ -266,6 +277,8 @@ class Profiles:
             token_for=token_for,
             known_dialect=known_dialect,
             provider=provider,
+            replication_min=factors[0],
+            replication_max=factors[1],
         )
 
     def _wrong(self, key: str, reason: str, *, table: str | None) -> ConfigError:

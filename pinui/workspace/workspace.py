@@ -20,7 +20,7 @@ from pinui.workspace.mirror import Mirror
 from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
-from pinui.workspace.profiles import Profiles
+from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.rows import Entry, Query
 from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
@@ -61,6 +61,7 @@ class Workspace:
         self.waiting_until: float | None = None
         """While the service has asked for a pause: when the next try begins, in `time.monotonic()` seconds."""
         self._left: list[Service] = []
+        self._others: dict[str, Service] = {}
         self._subscribers: list[Callable[[], None]] = []
         self.history = History(paths.history, changed=self._tell)
         self.mirror = Mirror(self.history, self._tell)
@@ -78,7 +79,7 @@ class Workspace:
     async def aclose(self) -> None:
         """Stop transfers, the client and the node, and close the history."""
         await self.transfers.cancel_all()
-        for service in (*self._left, self.service):
+        for service in (*self._left, *self._others.values(), self.service):
             await service.aclose()
         await self.history.aclose()
 
@@ -109,6 +110,15 @@ class Workspace:
         self._left.append(before)
         self._set_status("unknown", NOTHING_YET)
         await before.leave()
+
+    def service_of(self, name: str) -> Service:
+        """The service of any profile, with that profile's own token, for work between services."""
+        profile = self.service.profile
+        if name == profile.name and (profile.preset == "local" or name == ENVIRONMENT):
+            return self.service
+        if name not in self._others:
+            self._others[name] = self._service_of(self.profiles.get(name), self.credentials.of_each_profile())
+        return self._others[name]
 
     async def connect(self) -> Client:
         """The client of the profile in use; the first call opens it, and switching closes it."""
@@ -485,9 +495,14 @@ class Workspace:
 
     # Service and status
 
-    def _service_of(self, profile: Profile) -> Service:
+    def _service_of(self, profile: Profile, credentials: Credentials | None = None) -> Service:
         return Service(
-            profile, self.paths, self.profiles, self.credentials, on_status=self._note_status, on_wait=self._note_wait
+            profile,
+            self.paths,
+            self.profiles,
+            credentials or self.credentials,
+            on_status=self._note_status,
+            on_wait=self._note_wait,
         )
 
     def _note_status(self, service: Service, state: State, sentence: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.real.cluster import Cluster
+from tests.real.daemon import eventually
 from tests.real.kubo import KuboServer
 
 Verb = Callable[..., str]
@@ -56,6 +57,24 @@ def test_a_cluster_is_used_by_its_addresses(verb: Verb, cluster: Cluster, tmp_pa
     (tmp_path / "letter.txt").write_text("Dear cluster")
     cid = verb("--profile", "studio", "upload", str(tmp_path / "letter.txt")).split("\t")[0]
     assert verb("--profile", "studio", "download", cid, "-o", "-") == "Dear cluster"
+
+
+def test_status_names_the_peers_that_keep_a_pin_as_many_as_the_profile_asks_for(
+    verb: Verb, cluster: Cluster, tmp_path: Path
+) -> None:
+    address = ("--api-url", cluster.peers[0].rest_url, "--gateway-url", cluster.peers[0].kubo.gateway_url)
+    factors = ("--replication-min", "2", "--replication-max", "2")
+    verb("profile", "add", "studio", "--provider", "cluster", *address, *factors, stdin="\n")
+    (tmp_path / "letter.txt").write_text("Dear two of three peers")
+    cid = verb("--profile", "studio", "upload", str(tmp_path / "letter.txt")).split("\t")[0]
+    eventually(lambda: "studio\tpinned\ton 2/2 peers\n" in verb("status", cid), "two pinned copies")
+    places = [json.loads(line) for line in verb("--json", "status", cid).splitlines()]
+    peers = [place["peer"] for place in places if place["place"] == "peer"]
+    assert len(peers) == 2
+    assert set(peers) < {"peer0", "peer1", "peer2"}
+    assert [place["state"] for place in places if place.get("url") == cluster.peers[0].kubo.gateway_url] == ["serves"]
+    refused = verb("profile", "add", "other", "--provider", "kubo", "--replication-max", "2", stdin="\n", code=1)
+    assert "--provider cluster" in refused
 
 
 def test_a_daemon_that_does_not_run_is_told_with_how_to_start_it(verb: Verb) -> None:

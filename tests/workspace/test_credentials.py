@@ -39,6 +39,18 @@ async def test_the_environment_comes_first_then_the_keyring(paths: Paths, monkey
     assert list(store.kept) == [("pinui", f"work{paths.mark}")]
 
 
+async def test_a_profile_has_a_variable_of_its_own_and_work_between_services_takes_no_other(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    credentials = Credentials(paths)
+    monkeypatch.setenv("PINUI_TOKEN", "for one service")
+    assert (await credentials.of_each_profile().read("my.work")).secret is None
+    monkeypatch.setenv("PINUI_TOKEN_MY_WORK", "for my.work alone")
+    for each in (credentials, credentials.of_each_profile()):
+        assert (await each.read("my.work")).secret == Secret("for my.work alone")
+    assert (await credentials.read("another")).secret == Secret("for one service")
+
+
 async def test_deleting_removes_token_and_gateway_key(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     store = use_store(monkeypatch, FakeOSStore())
     credentials = Credentials(paths)

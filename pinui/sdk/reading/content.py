@@ -17,7 +17,7 @@ from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ContentError, ProviderError
-from pinui.sdk.models import Blob, ClientConfig, FolderItem, Peek, Verification
+from pinui.sdk.models import Blob, ClientConfig, FolderItem, GatewayStatus, Peek, Verification
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.provider import Read
 from pinui.sdk.reading.archive_sink import ArchiveSink
@@ -74,6 +74,10 @@ class GatewayContent:
         except BaseException:
             sink.discard()
             raise
+
+    async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
+        """Whether each gateway serves some content, checked with its first block."""
+        return await self._reader.check_each(Cid.parse(Address.parse_root(cid).cid))
 
     async def read_blob(self, cid: str, *, on_progress: OnProgress | None = None) -> Read[Blob]:
         """Read a file into memory."""

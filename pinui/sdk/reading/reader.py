@@ -16,7 +16,7 @@ from pinui.ipfs.unixfs import Piece, read_block
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ContentError, IntegrityError, NetworkError, PinuiError, ProviderError, RateLimited
-from pinui.sdk.models import ClientConfig, Verification
+from pinui.sdk.models import ClientConfig, GatewayState, GatewayStatus, Verification
 from pinui.sdk.reading.archive_sink import ArchiveSink
 from pinui.sdk.reading.folder_writer import FolderSink
 from pinui.sdk.reading.gateway_requests import GatewayRequests
@@ -32,6 +32,9 @@ __all__ = ["GatewayReader", "ReadResult"]
 PROPAGATION_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 STILL_FRESH = 60.0
 LOOKS_AT_ONCE = 8
+# Seconds in which a gateway has to find a block, where the question is whether it serves it.
+PATIENCE = 30
+NOT_FOUND = (404, 410, 504)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,31 @@ class GatewayReader:
             if block is None:
                 raise ContentError(f"{urlsplit(gateway.url).netloc} gives no blocks", hint="Use a trustless gateway.")
             sink.add(cid, block)
+
+    async def check_each(self, cid: Cid) -> tuple[GatewayStatus, ...]:
+        """Whether each gateway serves the first block of some content. All are asked at once."""
+        asked = [gateway for gateway in self._gateways if not gateway.is_rpc]
+        return tuple(await asyncio.gather(*(self._check(gateway, cid) for gateway in asked)))
+
+    async def _check(self, gateway: Gateway, cid: Cid) -> GatewayStatus:
+        def told(state: GatewayState, error: object) -> GatewayStatus:
+            return GatewayStatus(url=gateway.url, state=state, error=str(error))
+
+        try:
+            async with asyncio.timeout(PATIENCE):
+                block = await self._requests.read_block(gateway, cid, retry=False)
+            if block is None:
+                return told("unverifiable", "It gives no blocks to check")
+            verify_block(cid, block)
+        except ProviderError as error:
+            return told("missing" if _is_missing(error) or error.status in NOT_FOUND else "unreachable", error)
+        except (NetworkError, ContentError) as error:
+            return told("unreachable", error)
+        except TimeoutError:
+            return told("missing", f"It found nothing within {PATIENCE} seconds")
+        except ContentAddressError as error:
+            return told("wrong" if can_prove(cid) else "unverifiable", error)
+        return GatewayStatus(url=gateway.url, state="serves")
 
     async def peek(self, address: Address, sink: ReadSink, limit: int) -> Head:
         """The beginning of some content, from the first gateway that has it. A beginning can't be checked."""
