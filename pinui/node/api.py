@@ -101,7 +101,7 @@ class PinningApi:
 
     async def _jobs(self, request: web.BaseRequest) -> web.Response:
         query = jobs_query(request.query)
-        return web.json_response(jobs_body(self._by_cid.jobs(query.status, query.cids), query))
+        return web.json_response(jobs_body(await self._by_cid.jobs(query.status, query.cids), query))
 
     async def _update(self, request: web.BaseRequest) -> web.Response:
         cid, update = await self._workers.run(update_request, await read_whole(request, MAX_METADATA))

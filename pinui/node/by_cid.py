@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError, MissingBlock
 from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
-from pinui.node.index import Pin
+from pinui.node.index import Index, Pin, put_job, remove_job
 from pinui.node.remote import RemoteError, read_car
 from pinui.node.store import NewPin, PinStore
 from pinui.node.trees import copy_tree, describe_tree
@@ -23,14 +26,19 @@ MOST_JOBS = 1000
 
 
 class PinsByCid:
-    """Pins by CID for both APIs. The queue lives as long as the node."""
+    """Pins by CID for both APIs. The queue is in the index: the next start of the node goes on with it."""
 
     def __init__(self, store: PinStore, workers: Workers, gateways: Sequence[str] = ()) -> None:
         self._store = store
         self._workers = workers
         self._gateways = gateways
-        self._jobs: dict[str, Job] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Go on with the requests of processes that have ended."""
+        if self._gateways:
+            for job in await self._workers.run(self._adopt):
+                self._run(job)
 
     async def pin(self, cid: Cid, options: Options) -> Pin | Job:
         """Pin content that is here, or have it fetched."""
@@ -45,37 +53,53 @@ class PinsByCid:
                     f"No pin here contains {cid}, and the node looks nowhere else: start it with --fetch-from GATEWAY."
                 )
                 raise ApiError.of(404, "OBJECT_NOT_FOUND", sentence) from error
-        job = next((job for job in self._jobs.values() if job.cid == cid and job.status == "retrieving"), None)
-        return job or self._begin(Job(cid, options))
+        job, is_new = await self._workers.run(self._add, Job(cid, options))
+        if is_new:
+            self._run(job)
+        return job
 
-    def jobs(self, status: str = "", cids: Sequence[str] = ()) -> list[Job]:
+    async def jobs(self, status: str = "", cids: Sequence[str] = ()) -> list[Job]:
         """The requests that are not done, oldest first, of one status or of one CID's spellings if that is asked."""
-        return [
-            job
-            for job in self._jobs.values()
-            if (not status or job.status == status) and (not cids or str(job.cid) in cids)
-        ]
+        jobs = await self._workers.run(self._store.ask, _read)
+        return [job for job, _ in jobs if (not status or job.status == status) and (not cids or str(job.cid) in cids)]
 
-    def forget(self, id_: str) -> bool:
+    async def forget(self, id_: str) -> bool:
         """Take a request out of the queue; False if there is none."""
-        task = self._tasks.get(id_)
-        if task is not None:
-            task.cancel()
-        return self._jobs.pop(id_, None) is not None
+        if id_ in self._tasks:
+            self._tasks[id_].cancel()
+        return await self._workers.run(self._store.change, lambda connection: remove_job(connection, id_))
 
     async def close(self) -> None:
-        """Cancel the running jobs."""
+        """Stop the running jobs."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
-    def _begin(self, job: Job) -> Job:
-        if len(self._jobs) >= MOST_JOBS:
+    def _adopt(self) -> list[Job]:
+        jobs = self._store.ask(_read)
+        left = [job for job, owner in jobs if job.status == "retrieving" and not self._store.is_alive(owner)]
+        for job in left:
+            self._put(job)
+        return left
+
+    def _add(self, job: Job) -> tuple[Job, bool]:
+        """A new request, or the one that runs for the same CID already; whether it is new."""
+        jobs = self._store.ask(_read)
+        for older, owner in jobs:
+            if older.cid == job.cid and older.status == "retrieving" and self._store.is_alive(owner):
+                return older, False
+        if len(jobs) >= MOST_JOBS:
             raise ApiError.of(503, "NODE_BUSY", f"The queue holds {MOST_JOBS:,} requests: delete some of them.")
-        self._jobs[job.id] = job
+        self._put(job)
+        return job, True
+
+    def _put(self, job: Job) -> None:
+        text = json.dumps(asdict(job) | {"cid": str(job.cid)})
+        self._store.change(lambda connection: put_job(connection, job.id, self._store.owner, text))
+
+    def _run(self, job: Job) -> None:
         task = self._tasks[job.id] = asyncio.create_task(self._fetch(job))
         task.add_done_callback(lambda _: self._tasks.pop(job.id, None))
-        return job
 
     async def _fetch(self, job: Job) -> None:
         outcome: JobStatus = "expired"
@@ -87,9 +111,9 @@ class PinsByCid:
             except RemoteError:
                 continue
             else:
-                self._jobs.pop(job.id, None)
+                await self._workers.run(self._store.change, lambda connection: remove_job(connection, job.id))
                 return
-        job.status = outcome
+        await self._workers.run(self._put, replace(job, status=outcome))
 
     async def _fetch_from(self, gateway: str, job: Job) -> None:
         car = ForeignCar(self._store.draft, job.cid)
@@ -121,3 +145,13 @@ class PinsByCid:
             raise ApiError.of(500, "DAMAGED_CONTENT", f"{cid} can't be pinned: {error}.") from error
         finally:
             await self._workers.run(draft.discard)
+
+
+def _read(index: Index) -> list[tuple[Job, str]]:
+    """The queue, oldest first, each request with the name of the process that it belongs to."""
+    jobs: list[tuple[Job, str]] = []
+    for owner, text in index.jobs():
+        fields: dict[str, Any] = json.loads(text)
+        fields |= {"cid": Cid.parse(fields["cid"]), "options": Options(**fields["options"])}
+        jobs.append((Job(**fields), owner))
+    return jobs

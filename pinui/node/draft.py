@@ -22,11 +22,15 @@ _PLACEHOLDERS = (Cid(0, DAG_PB, SHA2_256, bytes(32)), Cid(1, RAW, SHA2_256, byte
 
 
 class DraftCar:
-    """Takes blocks as they are made and notes where each lies. Blocks that are there already are not repeated."""
+    """Takes blocks as they are made and notes where each lies. Blocks are not repeated by default."""
 
-    def __init__(self, path: Path, root: Cid | int) -> None:
-        """`root` is the root, or the version of one that will be known in the end."""
+    def __init__(self, path: Path, root: Cid | int, *, repeats: bool = False) -> None:
+        """`root` is the root, or the version of one that will be known in the end.
+
+        With `repeats`, a block is written as often as it is added.
+        """
         self.path = path
+        self._repeats = repeats
         root = _PLACEHOLDERS[root] if isinstance(root, int) else root
         self.cid_version = root.version
         self.places: dict[bytes, tuple[int, int]] = {}
@@ -45,7 +49,7 @@ class DraftCar:
         end = self._end
         for block in blocks:
             digest = block.cid.digest
-            if digest in self.places:
+            if digest in self.places and not self._repeats:
                 continue
             head = encode_section_head(block.cid, block.size)
             self.places[digest] = (end + len(head), block.size)
@@ -69,11 +73,11 @@ class DraftCar:
         os.lseek(self._fd, 0, os.SEEK_SET)
         _write_all(self._fd, [encode_header([root])])
         os.fsync(self._fd)
-        self._close()
+        self.close()
 
     def discard(self) -> None:
         """Leave nothing behind; harmless once the draft has become a pin."""
-        self._close()
+        self.close()
         with contextlib.suppress(OSError):
             self.path.unlink()
 
@@ -85,7 +89,8 @@ class DraftCar:
     ) -> None:
         self.discard()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the file; what was written stays."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

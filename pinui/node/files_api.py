@@ -16,7 +16,7 @@ from pinui.ipfs.jsontext import NotJSON, parse
 from pinui.node.body import pump, read_whole
 from pinui.node.by_cid import PinsByCid
 from pinui.node.errors import ApiError
-from pinui.node.grants import Grant, check_grant, signed_query
+from pinui.node.grants import Grant, check_grant, check_type, signed_query
 from pinui.node.index import (
     Group,
     Index,
@@ -28,7 +28,7 @@ from pinui.node.index import (
 )
 from pinui.node.keyvalues import Condition
 from pinui.node.store import PinStore
-from pinui.node.tus import TusUpload, TusUploads, read_metadata
+from pinui.node.tus import Terms, TusUpload, TusUploads, read_metadata
 from pinui.node.uploads import MultipartUpload, boundary_of
 from pinui.node.wire import (
     INVALID,
@@ -60,21 +60,21 @@ TUS = {"Tus-Resumable": "1.0.0", "Cache-Control": "no-store"}
 class FilesApi:
     """Answers requests below /v3/ that may be answered: see `admits`."""
 
-    def __init__(self, store: PinStore, workers: Workers, by_cid: PinsByCid, token: str) -> None:
+    def __init__(self, store: PinStore, workers: Workers, by_cid: PinsByCid, tus: TusUploads, token: str) -> None:
         self._store = store
         self._workers = workers
         self._by_cid = by_cid
         self._token = token
-        self._tus = TusUploads(store, workers)
+        self._tus = tus
 
-    def admits(self, request: web.BaseRequest) -> bool:
+    async def admits(self, request: web.BaseRequest) -> bool:
         """Whether a request needs no token: it uploads to a signed URL. `ApiError` for a signature that is wrong."""
         match _segments(request):
             case ["files"]:
                 return request.method == "POST" and check_grant(request.query, self._token) is not None
             case ["files", id_, secret] if request.method in ("PATCH", "HEAD"):
-                upload = self._tus.find(id_, secret)
-                return upload is not None and upload.is_open
+                upload = await self._tus.find(id_, secret)
+                return upload is not None and upload.terms.is_open
             case _:
                 return False
 
@@ -97,9 +97,9 @@ class FilesApi:
             case ("POST", "files", _, "pin_by_cid"):
                 return await self._pin_by_cid(request)
             case ("GET", "files", _, "pin_by_cid"):
-                return self._jobs(request)
+                return await self._jobs(request)
             case ("DELETE", "files", _, "pin_by_cid", id_):
-                if not self._by_cid.forget(id_):
+                if not await self._by_cid.forget(id_):
                     raise ApiError(404, f"No request has the id {id_[:100]!r}.")
                 return _data(None)
             case (_, "files", _, "swap" | "signature", _):
@@ -134,7 +134,8 @@ class FilesApi:
             await pump(request, self._workers, upload)
             await self._check_fields({**upload.fields, **fixed})
             await self._workers.exhaust(upload.settle())
-            pin, duplicate = await self._workers.run(upload.finish, (grant or NO_GRANT).check)
+            allowed = (grant or NO_GRANT).mime_types
+            pin, duplicate = await self._workers.run(upload.finish, lambda new: check_type(new, allowed))
         finally:
             await self._workers.run(upload.discard)
         return _data({**file_body(pin), "is_duplicate": duplicate})
@@ -152,22 +153,20 @@ class FilesApi:
         if grant.largest is not None and length > grant.largest:
             raise ApiError(413, "Upload-Length exceeds maximum upload size")
         await self._workers.run(self._store.check_room, length)
-        upload = await self._tus.begin(
-            length,
-            upload_options(fields),
-            grant.check,
-            mime_type=metadata.get("filetype") or None,
-            is_open=grant is not NO_GRANT,
-        )
-        location = f"{_base(request)}/v3/files/{upload.id}/{upload.secret}"
+        filetype = metadata.get("filetype") or None
+        terms = Terms(length, upload_options(fields), filetype, grant.mime_types, is_open=grant is not NO_GRANT)
+        upload = await self._tus.begin(terms)
+        location = f"{_base(request)}/v3/files/{upload.id}/{terms.secret}"
         return web.Response(status=201, headers={**TUS, "Location": location, "Upload-Offset": "0"})
 
     async def _continue_tus(self, request: web.BaseRequest, id_: str, secret: str) -> web.Response:
-        upload = self._tus.find(id_, secret)
+        upload = await self._tus.find(id_, secret)
         if upload is None:
-            raise ApiError(404, "This node knows no such upload: it forgets them when it stops. Begin again.", TUS)
+            raise ApiError(404, "This node knows no such upload: it forgets them after a day. Begin again.", TUS)
         if request.method == "PATCH":
             await self._tus.receive(upload, request)
+        else:
+            await self._tus.settle(upload)
         return web.Response(status=204 if request.method == "PATCH" else 200, headers=_tus_headers(upload))
 
     async def _check_fields(self, fields: Mapping[str, str]) -> None:
@@ -213,10 +212,10 @@ class FilesApi:
         await self._workers.run(self._store.check_group, options.group)
         return _data(job_body(await self._by_cid.pin(cid, options)))
 
-    def _jobs(self, request: web.BaseRequest) -> web.Response:
+    async def _jobs(self, request: web.BaseRequest) -> web.Response:
         asked = request.query
         _check_known(asked, JOB_FILTERS)
-        jobs = self._by_cid.jobs(asked.get("status", ""), spellings(asked.get("cid", "")))
+        jobs = await self._by_cid.jobs(asked.get("status", ""), spellings(asked.get("cid", "")))
         if _order(asked.get("order") or asked.get("sort") or "DESC") == "DESC":
             jobs.reverse()
         after = _token(asked.get("pageToken"))
@@ -387,7 +386,7 @@ def _data(data: Any) -> web.Response:
 
 def _tus_headers(upload: TusUpload) -> dict[str, str]:
     cid = {} if upload.pin is None else {"Upload-Cid": upload.pin.cid}
-    return {**TUS, "Upload-Offset": str(upload.offset), "Upload-Length": str(upload.length), **cid}
+    return {**TUS, "Upload-Offset": str(upload.offset), "Upload-Length": str(upload.terms.length), **cid}
 
 
 def _next(shown: list[dict[str, Any]], *, has_more: bool) -> str:

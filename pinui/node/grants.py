@@ -8,16 +8,16 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from pinui.node.errors import ApiError
 from pinui.node.store import NewPin
 
-__all__ = ["Grant", "check_grant", "signed_query"]
+__all__ = ["Grant", "check_grant", "check_type", "signed_query"]
 
 PAYLOAD, SIGNATURE = "X-Grant", "X-Signature"
 
@@ -31,14 +31,14 @@ class Grant:
     largest: int | None
     mime_types: tuple[str, ...]
 
-    def check(self, new: NewPin) -> None:
-        """Refuse content of a type that the URL doesn't allow. Only the word `directory` itself allows folders."""
-        kind = new.mime_type or ""
-        is_allowed = kind in self.mime_types or (
-            kind != "directory" and any(fnmatchcase(kind, allowed) for allowed in self.mime_types)
-        )
-        if self.mime_types and not is_allowed:
-            raise ApiError(400, f"Presigned URL does not grant permissions to upload detected MIME type: {kind}")
+
+def check_type(new: NewPin, allowed: Sequence[str]) -> None:
+    """Refuse content of a type that is not among those allowed; none means all. Only the word `directory` itself
+    allows folders."""
+    kind = new.mime_type or ""
+    is_allowed = kind in allowed or (kind != "directory" and any(fnmatchcase(kind, pattern) for pattern in allowed))
+    if allowed and not is_allowed:
+        raise ApiError(400, f"Presigned URL does not grant permissions to upload detected MIME type: {kind}")
 
 
 def signed_query(asked: Mapping[str, Any], token: str) -> str:
@@ -51,7 +51,9 @@ def signed_query(asked: Mapping[str, Any], token: str) -> str:
     largest, types = asked.get("max_file_size"), asked.get("allow_mime_types")
     if largest is not None and not _is_whole(largest):
         raise ApiError(400, "max_file_size must be a number of bytes.")
-    if types is not None and not (isinstance(types, list) and all(isinstance(kind, str) for kind in types)):  # pyright: ignore[reportUnknownVariableType]
+    if types is not None and not (
+        isinstance(types, list) and all(isinstance(kind, str) for kind in cast("list[Any]", types))
+    ):
         raise ApiError(400, "allow_mime_types must be a list of types.")
     payload = base64.urlsafe_b64encode(json.dumps(dict(asked)).encode()).decode()
     return urlencode({PAYLOAD: payload, SIGNATURE: _sign(payload, token)})

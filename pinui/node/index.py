@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,13 +37,15 @@ __all__ = [
     "make_index",
     "pin_of",
     "pin_with_id",
+    "put_job",
     "remove_group",
+    "remove_job",
     "remove_pin",
     "update_group",
     "update_pin",
 ]
 
-VERSION = 2
+VERSION = 3
 GROUPS = """
 CREATE TABLE groups (
     number INTEGER PRIMARY KEY,
@@ -51,8 +54,15 @@ CREATE TABLE groups (
     is_public INTEGER NOT NULL,
     created_at INTEGER NOT NULL
 )"""
-UPGRADE = ("ALTER TABLE pins ADD COLUMN group_id TEXT", GROUPS)
-"""The migration from version 1 to version 2."""
+JOBS = """
+CREATE TABLE jobs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    job TEXT NOT NULL
+)"""
+UPGRADES = ("ALTER TABLE pins ADD COLUMN group_id TEXT", GROUPS), (JOBS,)
+"""The migrations from each version to the next, the first from version 1."""
 SCHEMA = f"""
 CREATE TABLE pins (
     number INTEGER PRIMARY KEY,
@@ -77,7 +87,7 @@ CREATE TABLE blocks (
     length INTEGER NOT NULL,
     PRIMARY KEY (digest, pin)
 ) WITHOUT ROWID;
-CREATE INDEX blocks_of_pins ON blocks (pin);{GROUPS};
+CREATE INDEX blocks_of_pins ON blocks (pin);{GROUPS};{JOBS};
 """
 COLUMNS = "id, cid, size, files, name, keyvalues, mime_type, pinned_at, unpinned_at, car, group_id"
 PINNED = f"SELECT {COLUMNS} FROM pins WHERE cid = ? AND unpinned_at IS NULL"  # noqa: S608  our own names
@@ -264,6 +274,10 @@ class Index:
         )
         return [_group(row) for row in rows]
 
+    def jobs(self) -> list[tuple[str, str]]:
+        """The requests to pin by CID, oldest first: the process that each belongs to, and its text."""
+        return self._rows("SELECT owner, job FROM jobs ORDER BY number")
+
     def list(self, query: PinQuery) -> list[Pin]:
         """One page of pins, newest first unless the query says otherwise."""
         where, values = query.where()
@@ -393,6 +407,20 @@ def remove_group(connection: sqlite3.Connection, id_: str) -> bool:
     return connection.execute("DELETE FROM groups WHERE id = ?", (id_,)).rowcount > 0
 
 
+def put_job(connection: sqlite3.Connection, id_: str, owner: str, job: str) -> None:
+    """Add a request to pin by CID, or change it, within a transaction."""
+    connection.execute(
+        "INSERT INTO jobs (id, owner, job) VALUES (?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, job = excluded.job",
+        (id_, owner, job),
+    )
+
+
+def remove_job(connection: sqlite3.Connection, id_: str) -> bool:
+    """Remove a request to pin by CID, within a transaction; False if there is none."""
+    return connection.execute("DELETE FROM jobs WHERE id = ?", (id_,)).rowcount > 0
+
+
 def id_of(car: str) -> str:
     """The id of the pin in a CAR: a rebuilt index gives it the same one."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"pinui:{car}"))
@@ -422,15 +450,15 @@ def _open(path: Path, patience: Patience) -> sqlite3.Connection:
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Turn an index of version 1 into one of today; other processes may do the same at the same time."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] != 1:
+    """Turn an older index into one of today; other processes may do the same at the same time."""
+    if not 0 < _version(connection) < VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 1:
-            for statement in UPGRADE:
+        if version := _version(connection):
+            for statement in chain.from_iterable(UPGRADES[version - 1 :]):
                 connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA user_version = {max(version, VERSION)}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -438,8 +466,12 @@ def _upgrade(connection: sqlite3.Connection) -> None:
         raise
 
 
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = _version(connection)
     if version > VERSION:
         raise NewerIndex(
             f"{path} was written by a newer pinui (its version is {version}, this one knows {VERSION}). "

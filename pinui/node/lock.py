@@ -94,12 +94,13 @@ class FolderLock:
         for path in self._folder.iterdir():
             owner = path.name.partition(".")[0].partition("-")[0]
             if owner not in alive:
-                alive[owner] = self._is_alive(owner)
+                alive[owner] = self.is_alive(owner)
             if not alive[owner]:
                 left.append(path)
         return left
 
-    def _is_alive(self, owner: str) -> bool:
+    def is_alive(self, owner: str) -> bool:
+        """Whether another owner holds its lock."""
         path = self._folder / f"{owner}.lock"
         try:
             fd = os.open(path, os.O_RDWR)

@@ -37,6 +37,7 @@ from pinui.node.lock import Patience
 from pinui.node.remote import check_gateway
 from pinui.node.settings import read_port, read_token, remember_port
 from pinui.node.store import PinStore
+from pinui.node.tus import TusUploads
 from pinui.node.workers import Workers
 
 __all__ = ["Node", "NodeError", "RequestLine"]
@@ -178,14 +179,15 @@ class Node:
         except sqlite3.Error as error:
             raise NodeError(f"The index in {self.data_dir} can't be used: {error}.") from error
         workers = Workers()
-        by_cid = PinsByCid(store, workers, self._fetch_from)
+        by_cid, tus = PinsByCid(store, workers, self._fetch_from), TusUploads(store, workers)
         try:
             listener = self._listen()
-            server = LimitedServer(self._handler(store, workers, by_cid))
+            server = LimitedServer(self._handler(store, workers, by_cid, tus))
             runner = web.ServerRunner(server, shutdown_timeout=GRACE)
             await runner.setup()
             await web.SockSite(runner, listener, backlog=256).start()
             server.watch()
+            await by_cid.start()
             ready.set_result(None)
             await self._stop.wait()
             await _stop_accepting(listener)
@@ -195,6 +197,7 @@ class Node:
         finally:
             await by_cid.close()
             workers.close()
+            tus.close()
             store.close()
 
     def _listen(self) -> socket.socket:
@@ -222,8 +225,10 @@ class Node:
             return listener
         raise AssertionError
 
-    def _handler(self, store: PinStore, workers: Workers, by_cid: PinsByCid) -> Callable[[web.BaseRequest], object]:
-        api, files = PinningApi(store, workers, by_cid), FilesApi(store, workers, by_cid, self.token)
+    def _handler(
+        self, store: PinStore, workers: Workers, by_cid: PinsByCid, tus: TusUploads
+    ) -> Callable[[web.BaseRequest], object]:
+        api, files = PinningApi(store, workers, by_cid), FilesApi(store, workers, by_cid, tus, self.token)
         gateway = Gateway(store, workers)
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
@@ -273,7 +278,7 @@ class Node:
                 return await gateway.answer(request)
             limits = self._limit.take() if self._limit else {}
             # The hosted service parses JSON first; here, strangers can't have their bodies read.
-            if not (is_newer and files.admits(request)):
+            if not (is_newer and await files.admits(request)):
                 check_token(request.headers, self.token)
             response = await (files.answer(request) if is_newer else api.answer(request))
             response.headers.update(limits)

@@ -2,7 +2,8 @@
 
     index.db          the pins and their blocks (SQLite)
     pins/CID.x.car    one pin, whole; `x` makes the name new each time
-    drafts/           unfinished uploads, and the lock of their owner
+    drafts/           unfinished pins, and the lock of their owner
+    uploads/          unfinished uploads in pieces, see `tus`
     token, port       settings for all processes that share the folder
 
 A CAR is renamed into `pins` only inside the transaction that adds its row, and removed only after the one that
@@ -95,6 +96,15 @@ class PinStore:
             except BaseException:
                 self._lock.release()
                 raise
+
+    @property
+    def owner(self) -> str:
+        """The name of this process in the folder."""
+        return self._lock.name
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether the process with a name has the folder open."""
+        return owner == self.owner or self._lock.is_alive(owner)
 
     def ask(self, question: Callable[[Index], T]) -> T:
         """Read from the index. A damaged or missing index is rebuilt first."""

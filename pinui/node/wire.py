@@ -72,7 +72,7 @@ class Options:
     """Whether the upload is a CAR, whose blocks are wanted."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """A request to pin content that has to be fetched. One that is done is no job any more, one that failed stays."""
 

@@ -221,7 +221,9 @@ def test_an_index_of_before_groups_goes_on(tmp_path: Path) -> None:
         cid = upload(api, name="kept")["cid"]
     node.stop()
     with sqlite3.connect(tmp_path / "index.db") as index:
-        index.executescript("DROP TABLE groups; ALTER TABLE pins DROP COLUMN group_id; PRAGMA user_version = 1")
+        index.executescript(
+            "DROP TABLE jobs; DROP TABLE groups; ALTER TABLE pins DROP COLUMN group_id; PRAGMA user_version = 1"
+        )
     index.close()
     node = Node(tmp_path)
     node.start()

@@ -247,7 +247,7 @@ def test_an_index_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path
         api.post("/pinning/pinJSONToIPFS", json={"pinContent": 1})
         with sqlite3.connect(tmp_path / "index.db") as newer:
             newer.execute("ALTER TABLE pins ADD COLUMN later TEXT")
-            newer.execute("PRAGMA user_version = 3")
+            newer.execute("PRAGMA user_version = 4")
         newer.close()
         (tmp_path / "pins" / "of a later version.car").write_bytes(b"")
         before = everything_in(tmp_path)

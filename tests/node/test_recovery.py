@@ -100,10 +100,13 @@ def is_whole(node: Node, pinned: dict[str, str]) -> bool:
         rows = api.get("/data/pinList", params={"pageLimit": 1000}).json()["rows"]
         groups = api.get("/v3/groups/public")
         group = api.get("/v3/groups/public/none")
+        queue = api.get("/v3/files/public/pin_by_cid")
+        request = api.delete("/v3/files/public/pin_by_cid/none")
         served = {cid: api.get(f"/ipfs/{cid}").text for cid in pinned}
     return (
         added.status_code == 200
         and (groups.status_code, group.status_code) == (200, 404)
+        and (queue.status_code, request.status_code) == (200, 404)
         and served == pinned
         and {row["ipfs_pin_hash"] for row in rows} == {*pinned, added.json()["IpfsHash"]}
     )
