@@ -323,7 +323,7 @@ async def test_a_small_terminal_reads_the_detail_over_the_list() -> None:
         await shows(pilot, "invoice", " j ")
         assert "Nordlys" not in text_of(app)
         await pilot.press("enter")
-        await shows(pilot, "Nordlys AS", "esc back to the list")
+        await shows(pilot, "Nordlys AS", "esc to the list")
         await pilot.press("escape")
         await shows(pilot, "1 pin")
         assert "Nordlys" not in text_of(app)

@@ -43,6 +43,7 @@ class Detail(LineView):
     entry: reactive[Entry | None] = reactive(None, init=False)
     refused: reactive[str] = reactive("", init=False)
     """Why the pin could not be revoked."""
+    is_marked: reactive[bool] = reactive(False, init=False)
 
     class Measured(Message):
         """The pane was shown or has another size: its preview may have to be made again."""
@@ -72,6 +73,10 @@ class Detail(LineView):
 
     def watch_refused(self) -> None:
         """Say so, or no longer."""
+        self.rebuild(keep=True)
+
+    def watch_is_marked(self) -> None:
+        """Show the mark, or no longer."""
         self.rebuild(keep=True)
 
     def forget_content(self) -> None:
@@ -188,7 +193,12 @@ class Detail(LineView):
 
     def _facts(self, entry: Entry, width: int) -> Lines:
         gone = entry.revoked_at is not None
-        lines: Lines = [[(line, "bold strong")] for line in first_lines(title_of(entry), width, 3)]
+        mark = "• " if self.is_marked else ""
+        titles = first_lines(title_of(entry), width - len(mark), 3)
+        lines: Lines = [
+            [(mark if number == 0 else " " * len(mark), "warning"), (line, "bold strong")]
+            for number, line in enumerate(titles)
+        ]
         if gone:
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
             lines += [[(line, "muted")] for line in wrapped(_way_back(entry), width)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinui.tui.keys import Command, Group, here, spare
+from pinui.tui.keys import Command, Group, here, quiet, spare
 
 __all__ = ["ABOUT", "DETAIL", "FILTER", "KEYS", "PINS"]
 
@@ -69,13 +69,25 @@ PINS = Group(
 DETAIL = Group(
     "Detail",
     (
-        here("detail.back", "escape", "screen.back", "back to the list", "Return to the list"),
+        here("detail.back", "escape", "screen.back", "to the list", "Return to the list"),
         here("detail.into", "enter", "screen.walk_into", "open entry", "Go into this entry of a folder"),
-        here("detail.up", "backspace,u", "screen.walk_up", "up a folder", "Return to the folder above"),
+        here("detail.up", "backspace", "screen.walk_up", "up a folder", "Return to the folder above"),
+        here("detail.again", "u", "screen.store_again", "store again", "Store this revoked pin again"),
+        here("detail.next", "J", "screen.step(1)", "next", "Show the next pin of the list"),
+        here("detail.previous", "K", "screen.step(-1)", "before", "Show the pin before it in the list"),
         here("detail.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL, name or content"),
+        here("detail.revoke", "x", "screen.revoke", "revoke", "Ask the provider to stop keeping this pin; asks first"),
         here("detail.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
         here("detail.download", "d", "screen.download", "download", "Save it to a file, in Files"),
         Command("detail.pager", "p", "screen.pager", "pager", "Read all of it in $PAGER"),
+        here("detail.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
+        here("detail.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
+        quiet("detail.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
+        quiet("detail.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
+        quiet("detail.forget", "delete", "screen.forget", "forget", "Remove it from this machine's history"),
+        quiet("detail.refresh", "r", "screen.refresh_list", "refresh", "Read the account and this preview again"),
+        quiet("detail.filter", "slash", "screen.filter", "filter", "Show only pins with these words"),
+        quiet("detail.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
     ),
     "pins",
     "#detail",
@@ -106,7 +118,8 @@ ABOUT = {
     "detail": (
         "Detail",
         "The facts about the pin under the cursor, and a preview. JSON, text and pictures are shown, other bytes in "
-        "hex. In a folder ↑ ↓ choose an entry and enter goes into it.",
+        "hex. In a folder ↑ ↓ choose an entry and enter goes into it. J and K show the next pin and the one "
+        "before. The other keys of the list act on the pin that is shown here, whatever is marked.",
     ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

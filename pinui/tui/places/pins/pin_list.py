@@ -142,13 +142,6 @@ class PinList(ItemList):
         return self.known.get(self.ids[self.cursor]) if self.ids else None
 
     @property
-    def has_revoked(self) -> bool:
-        """Whether one of the marked pins is revoked; without marks, the one under the cursor. Rows that were never in
-        sight are left out."""
-        chosen = [self.known.get(number) for number in self.marked] if self.marked else [self.current]
-        return any(entry is not None and entry.revoked_at is not None for entry in chosen)
-
-    @property
     def marked_in_order(self) -> list[int]:
         """The marked pins: those in the list in its order, then those hidden by a filter, newest first."""
         here = [number for number in self.ids if number in self.marked]
@@ -209,11 +202,16 @@ class PinList(ItemList):
         # Only the last of many pages matters when somebody scrolls fast.
         self.call_later(lambda: self.run_worker(fill, group="pins.page", exclusive=True, exit_on_error=False))
 
+    def step(self, step: int) -> None:
+        """Move the cursor, in a small terminal while the list is hidden: nothing draws its rows then."""
+        self.cursor += step
+        self.in_sight(self.cursor, self.cursor + 1)
+
     def toggle_mark(self) -> None:
         """Mark the row under the cursor or take its mark away, and go on."""
         if self.ids:
             self.marked ^= {self.ids[self.cursor]}
-            self.cursor += 1
+            self.step(1)
             self.refresh()
 
     def toggle_range(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
@@ -70,6 +70,7 @@ OF_A_PIN = {
     "forget",
     "sort",
     "rename_there",
+    "step",
 }
 """Actions that need a pin."""
 
@@ -201,6 +202,7 @@ class PinsScreen(PlaceScreen):
 
     async def _count(self) -> None:
         pins = self.pins
+        self._show_mark()
         marked = set(pins.marked)
         total = await self.workspace.history.total_size(marked) if marked else 0
         if marked != pins.marked:
@@ -227,7 +229,23 @@ class PinsScreen(PlaceScreen):
         detail.now, detail.tells_where = self.app.clock(), self.pins.tells_where
         detail.entry = entry
         detail.refused = self.pins.failed.get(entry.id, "") if entry else ""
+        self._show_mark()
+        self._tell_position()
         self._preview_at_rest()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """In the detail, the border tells where the pin is in the list."""
+        super().on_descendant_focus(event)
+        self._tell_position()
+
+    def _tell_position(self) -> None:
+        pins, is_read = self.pins, self.detail.has_focus and self.detail.entry is not None
+        position = f"{count(pins.cursor + 1)} of {count(len(pins.ids))}"
+        pane_title(self.detail, "Detail", position if is_read else "")
+
+    def _show_mark(self) -> None:
+        entry = self.detail.entry
+        self.detail.is_marked = entry is not None and entry.id in self.pins.marked
 
     @on(Detail.Measured)
     def _preview_at_rest(self) -> None:
@@ -277,7 +295,7 @@ class PinsScreen(PlaceScreen):
         if action in OF_A_PIN and self.is_mounted:
             return True if self.pins.ids else None
         if action == "store_again":
-            return self.is_mounted and self.pins.has_revoked
+            return self.is_mounted and self._has_revoked()
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
         if action == "walk_into":
@@ -298,6 +316,10 @@ class PinsScreen(PlaceScreen):
     def action_back(self) -> None:
         """Return to the list."""
         self.show_pane("#pins")
+
+    def action_step(self, step: int) -> None:
+        """Show the next pin, or the one before."""
+        self.pins.step(step)
 
     def action_mark(self) -> None:
         """Mark the pin under the cursor."""
@@ -370,10 +392,21 @@ class PinsScreen(PlaceScreen):
 
     # -- with the marked pins, or the one under the cursor ------------------------------------------------------
 
+    @property
+    def _means_marks(self) -> bool:
+        """Whether a key means the marked pins. In the detail it means the pin that is shown."""
+        return bool(self.pins.marked) and self.current_pane() != "#detail"
+
     async def _chosen_entries(self) -> list[Entry]:
-        if self.pins.marked:
+        if self._means_marks:
             return await self.workspace.history.entries(self.pins.marked_in_order)
         return [self.pins.current] if self.pins.current else []
+
+    def _has_revoked(self) -> bool:
+        """Whether one of the chosen pins is revoked. Rows that were never in sight are left out."""
+        pins = self.pins
+        chosen = [pins.known.get(number) for number in pins.marked] if self._means_marks else [pins.current]
+        return any(entry is not None and entry.revoked_at is not None for entry in chosen)
 
     def action_revoke(self) -> None:
         """Ask, then revoke the pins."""
