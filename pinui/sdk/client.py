@@ -30,6 +30,7 @@ from pinui.sdk.models import (
     PeerStatus,
     Pin,
     Pinned,
+    Resume,
     StoreOptions,
     Totals,
     Verification,
@@ -51,6 +52,7 @@ from pinui.sdk.provider import (
     Read,
     ReadsWithVerdict,
     RenamesPins,
+    ResumesUploads,
     StorageProvider,
     StoresText,
     Streams,
@@ -143,21 +145,25 @@ class Client:
         hidden: bool = False,
         follow_links: bool = False,
         on_progress: OnProgress | None = None,
+        resume: Resume | None = None,
     ) -> ClientRecord[None]:
         """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
         A folder's path pins one directory. Hidden names and links in the folder are left out; `hidden` takes hidden
         names, `follow_links` takes the targets of links. Empty folders are kept where the service can take them. The
         record's `left_out` counts everything that was left out. `options` are reserved and have no effect.
-        `on_progress(done, total)` is called for each piece that goes out. Raises `SourceChanged` if the file changes
-        on the way.
+        `on_progress(done, total)` is called for each piece that goes out. `resume` goes on with an upload of an
+        earlier process, where the service can. Raises `SourceChanged` if the file changes on the way.
         """
         keeps_empty = isinstance(self.provider, KeepsEmptyFolders) and self.provider.keeps_empty_folders
         source = await look_at(file, hidden=hidden, follow_links=follow_links, empty_folders=keeps_empty)
         try:
             # A simple provider may know nothing of progress.
             watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)
-            pinned = await self.provider.put_file(source, **watched)
+            if resume is not None and isinstance(self.provider, ResumesUploads):
+                pinned = await self.provider.put_file_resumably(source, resume, **watched)
+            else:
+                pinned = await self.provider.put_file(source, **watched)
         finally:
             source.close()
         pinned = pinned if isinstance(pinned, Pinned) else Pinned(pinned, source.size)

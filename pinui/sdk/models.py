@@ -35,6 +35,7 @@ __all__ = [
     "PinStatus",
     "Pinned",
     "ProviderName",
+    "Resume",
     "StoreOptions",
     "Timeouts",
     "Totals",
@@ -303,6 +304,19 @@ class StoreOptions:
 
     encrypt: bool | None = None
     label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """A way to go on with an upload after the end of the process that began it.
+
+    `keep` gets a text when the service begins an upload in pieces: save it. Given back as `handle`, with the same
+    file, the upload goes on where the service is. The caller makes sure that the file has not changed. Services
+    and files that go up in one piece have no handle, and begin again.
+    """
+
+    keep: Callable[[str], None]
+    handle: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
 
-from pinui.sdk.models import Blob, GatewayStatus, Peek, PeerStatus, Pin, Pinned, Totals, Verification
+from pinui.sdk.models import Blob, GatewayStatus, Peek, PeerStatus, Pin, Pinned, Resume, Totals, Verification
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import Uploadable, UploadSource
 
@@ -32,6 +32,7 @@ __all__ = [
     "Read",
     "ReadsWithVerdict",
     "RenamesPins",
+    "ResumesUploads",
     "StorageProvider",
     "StoresText",
     "Streams",
@@ -112,6 +113,17 @@ class StoresText(Protocol):
 
     async def put_text(self, text: str) -> Pinned:
         """Pin a JSON document, given as the text that `JSON.stringify` writes."""
+        ...
+
+
+@runtime_checkable
+class ResumesUploads(Protocol):
+    """A provider that may go on with an upload of an earlier process."""
+
+    async def put_file_resumably(
+        self, file: Uploadable, resume: Resume, *, on_progress: OnProgress | None = None
+    ) -> Pinned:
+        """Pin a file, or a folder; with a handle, the rest of it."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import re
@@ -21,7 +22,9 @@ from pinui import (
     NetworkError,
     PinProvider,
     ProviderError,
+    Resume,
     SourceChanged,
+    Totals,
     Unsupported,
 )
 from pinui.ipfs.cid import Cid
@@ -30,6 +33,7 @@ from pinui.node import Node
 from pinui.sdk.providers import newer_api
 from tests.sdk.conftest import TOKEN, FakeClock, MakeClient
 from tests.servers import serve, settings_of
+from tests.unit.trees import archive_of
 
 HELLO = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
 NO_SCOPES = httpx.Response(403, json={"error": {"reason": "NO_SCOPES_FOUND", "details": "This key lacks scopes"}})
@@ -188,11 +192,14 @@ async def test_uploads_say_that_they_are_public_and_carry_bytes_as_they_are() ->
     assert '{"b":1,"a":"é"}'.encode() in body
 
 
-async def test_a_reply_that_is_not_public_is_told() -> None:
+async def test_a_reply_that_is_not_public_is_told(tmp_path: Path) -> None:
+    (tmp_path / "some.car").write_bytes(archive_of("files"))
     hosted = Hosted({NEWER: uploaded(network="private", is_duplicate=True)})
     async with hosted.client(dialect="pinata-v3") as client:
         await client.upload(b"hello world")
-    assert "private" in hosted.notices[0]
+        await client.store("hello")
+        await client.import_car(tmp_path / "some.car")
+    assert ["private" in notice for notice in hosted.notices] == [True] * 3
 
 
 async def test_a_file_whose_cid_is_pending_gets_the_one_that_its_bytes_have() -> None:
@@ -264,11 +271,15 @@ async def test_unpinning_deletes_every_file_with_that_content_in_both_spellings(
     assert [place for place in hosted.seen if place.startswith("DELETE")] == list(deletes)
 
 
-async def test_totals_that_the_key_may_not_read_are_unsupported() -> None:
-    hosted = Hosted({"GET api/data/userPinnedDataTotal": NO_SCOPES})
+async def test_totals_are_counted_from_the_list_if_the_key_may_not_ask_the_older_api() -> None:
+    def page(request: httpx.Request) -> httpx.Response:
+        token = request.url.params.get("pageToken", "")
+        file = {"id": f"x{token}", "cid": HELLO, "size": 11}
+        return httpx.Response(200, json={"data": {"files": [file], "next_page_token": "" if token else "2"}})
+
+    hosted = Hosted({"GET api/data/userPinnedDataTotal": NO_SCOPES, "GET api/v3/files/public": page})
     async with hosted.client(dialect="pinata-v3") as client:
-        with pytest.raises(Unsupported, match="no totals"):
-            await client.totals()
+        assert await client.totals() == Totals(2, 22)
 
 
 # Uploads in pieces
@@ -290,6 +301,7 @@ class PieceServer:
     """Offsets behind which a connection breaks, once each."""
     forgets_at: int | None = None
     location: str = ""
+    network: str = "public"
     taken: bytearray = field(default_factory=bytearray)
     begun: int = 0
     methods: list[str] = field(default_factory=list[str])
@@ -298,6 +310,9 @@ class PieceServer:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.methods.append(request.method)
         assert request.headers["Authorization"] == f"Bearer {TOKEN}"
+        if request.method == "GET":
+            is_here = request.path.endswith(f"/{self.network}") and request.query["cid"] == cid_of(DATA)
+            return web.json_response({"data": {"files": [{"id": "1"}] if is_here else []}})
         if request.method == "POST":
             self.begun += 1
             self.taken.clear()
@@ -343,7 +358,7 @@ async def test_a_large_file_goes_up_in_pieces_and_is_verified(make_client: MakeC
         client = make_client(url, dialect="pinata-v3", verify="require")
         record = await client.upload(large, on_progress=lambda done, _total: progress.append(done))
     assert (record.cid, record.size, record.verification) == (cid_of(DATA), len(DATA), "verified")
-    assert server.methods == ["POST", "PATCH", "PATCH", "PATCH", "PATCH"]
+    assert server.methods == ["POST", "PATCH", "PATCH", "PATCH", "PATCH", "GET"]
     assert (progress[-1], progress) == (len(DATA), sorted(progress))
     fields = dict(pair.split(" ") for pair in server.metadata.split(","))
     assert base64.b64decode(fields["network"]) == b"public"
@@ -373,6 +388,69 @@ async def test_an_upload_that_the_server_has_forgotten_begins_again_and_says_so(
         record = await client.upload(large)
     assert (record.verification, server.begun) == ("verified", 2)
     assert "begins again" in notices[0]
+
+
+async def test_content_that_went_up_in_pieces_and_is_private_is_told(make_client: MakeClient, large: Path) -> None:
+    notices: list[str] = []
+    for network in ("public", "private", "neither"):
+        server = PieceServer(network=network)
+        async with serve(server.handle) as (url, _):
+            await make_client(url, dialect="pinata-v3", on_notice=notices.append).upload(large)
+        assert len(notices) == (0 if network == "public" else 1)
+    assert "private" in notices[0]
+
+
+async def test_an_upload_of_an_ended_process_goes_on_with_its_handle(make_client: MakeClient, large: Path) -> None:
+    handles: list[str] = []
+    server = PieceServer(breaks_at=[650_000])
+    async with serve(server.handle) as (url, _):
+        first = make_client(url, dialect="pinata-v3", retries=0)
+        with pytest.raises(NetworkError):
+            await first.upload(large, resume=Resume(keep=handles.append))
+        second, [handle] = make_client(url, dialect="pinata-v3", verify="require"), handles
+        record = await second.upload(large, resume=Resume(keep=handles.append, handle=handle))
+        assert (record.verification, server.begun, handles) == ("verified", 1, [handle])
+        server.methods.clear()
+        record = await second.upload(large, resume=Resume(keep=handles.append, handle=handle))
+    assert (record.cid, record.verification) == (cid_of(DATA), "verified")
+    assert server.methods == ["HEAD", "GET"], "nothing is sent twice"
+
+
+async def test_a_handle_that_is_of_no_use_begins_again_and_says_so(make_client: MakeClient, large: Path) -> None:
+    async with serve(PieceServer().handle) as (other, seen):
+        for is_foreign in (False, True):
+            server, handles, notices = PieceServer(forgets_at=None if is_foreign else 0), list[str](), list[str]()
+            async with serve(server.handle) as (url, _):
+                client = make_client(url, dialect="pinata-v3", verify="require", on_notice=notices.append)
+                old = f"{other if is_foreign else url}/v3/files/x/old"
+                record = await client.upload(large, resume=Resume(keep=handles.append, handle=old))
+            assert (record.verification, server.begun) == ("verified", 1)
+            assert "begins again" in notices[0]
+            assert handles == [f"{url}/v3/files/x/1"]
+        assert seen == []
+
+
+async def test_an_upload_goes_on_after_client_and_node_were_restarted(tmp_path: Path, large: Path) -> None:
+    handles: list[str] = []
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node, dialect="pinata-v3")) as client:
+
+        def stop(done: int, _total: int | None) -> None:
+            if done > 700_000:
+                uploading.cancel()
+
+        uploading = asyncio.create_task(client.upload(large, on_progress=stop, resume=Resume(keep=handles.append)))
+        with pytest.raises(asyncio.CancelledError):
+            await uploading
+    sent: list[int] = []
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node, dialect="pinata-v3")) as client:
+        record = await client.upload(
+            large,
+            on_progress=lambda done, _total: sent.append(done),
+            resume=Resume(keep=handles.append, handle=handles[0]),
+        )
+        assert record.verification == "verified"
+        assert (await client.download(record.cid)).data == DATA
+    assert (len(handles), min(sent) > 262_144) == (1, True)
 
 
 async def test_a_server_that_never_gets_further_is_given_up(make_client: MakeClient, large: Path) -> None:

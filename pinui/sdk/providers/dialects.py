@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pinui.ipfs.cid import Cid
 from pinui.sdk.errors import PinuiError
-from pinui.sdk.models import Dialect, Pin, Pinned, Totals
+from pinui.sdk.models import Dialect, Pin, Pinned, Resume, Totals
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import UploadSource
 
@@ -26,7 +26,9 @@ class PinningApi(Protocol):
     def dialect(self) -> Dialect: ...
 
     async def put_text(self, text: str) -> Pinned: ...
-    async def put_file(self, source: UploadSource, on_progress: OnProgress | None) -> Pinned: ...
+    async def put_file(
+        self, source: UploadSource, on_progress: OnProgress | None, resume: Resume | None = None
+    ) -> Pinned: ...
     async def unpin(self, cid: str) -> None: ...
     def pins(
         self, *, name: str | None = None, cid: str | None = None, until: int | None = None

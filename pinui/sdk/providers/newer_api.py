@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, cast
 from urllib.parse import quote, urljoin
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import utf16_length
-from pinui.sdk.errors import ProviderError, Unsupported
-from pinui.sdk.models import Blob, ClientConfig, Dialect, Pin, Pinned, Totals, Verification
+from pinui.sdk.errors import PinuiError, ProviderError
+from pinui.sdk.models import Blob, ClientConfig, Dialect, Pin, Pinned, Resume, Totals, Verification
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query
 from pinui.sdk.providers.dialects import CHEAP_TO_REPEAT, has_arrived
@@ -64,17 +65,22 @@ class NewerApi:
         """Pin a JSON document, byte by byte as it is."""
         name = f"client-{int(self._clock.now() * 1000)}"
         source = await look_at(Blob(text.encode(), "application/json", "data.json"))
-        return replace(await self._upload(source, name, None), size=utf16_length(text))
+        return replace(await self._upload(source, name, None, None), size=utf16_length(text))
 
-    async def put_file(self, source: UploadSource, on_progress: OnProgress | None) -> Pinned:
+    async def put_file(
+        self, source: UploadSource, on_progress: OnProgress | None, resume: Resume | None = None
+    ) -> Pinned:
         """Pin a file, or a folder as one directory."""
-        return await self._upload(source, source.name, on_progress)
+        return await self._upload(source, source.name, on_progress, resume)
 
-    async def _upload(self, source: UploadSource, name: str, on_progress: OnProgress | None) -> Pinned:
+    async def _upload(
+        self, source: UploadSource, name: str, on_progress: OnProgress | None, resume: Resume | None
+    ) -> Pinned:
         wants_prediction = self._verifies or source.size > CHEAP_TO_REPEAT
         prediction = UploadPrediction(source, profile_for(self._version)) if wants_prediction else None
-        if source.size > LARGEST_FORM and not source.is_folder:
-            cid = await self._send_in_pieces(source, name, on_progress, prediction)
+        in_pieces = source.size > LARGEST_FORM and not source.is_folder
+        if in_pieces:
+            cid = await self._send_in_pieces(source, name, on_progress, prediction, resume)
         else:
             cid = await self._send_form(source, name, on_progress, prediction)
         if cid is None:
@@ -84,6 +90,8 @@ class NewerApi:
             if predicted is None:
                 raise wire.not_understood(200, "it names no CID yet")
             cid = str(predicted)
+        if in_pieces:
+            await self._look_at_network(cid)
         if prediction is None or not self._verifies:
             return Pinned(cid, source.size)
         verification: Verification = prediction.verdict(cid)
@@ -115,6 +123,10 @@ class NewerApi:
         if source.is_folder and not is_folder:
             await self._forget(file)
             return None
+        return self._cid_in(status, file)
+
+    def _cid_in(self, status: int, file: Line) -> str:
+        """The CID of a file that was stored; one that is not public is told."""
         self._tell_network(file)
         cid = wire.one_word(file.get("cid"))
         if cid is None:
@@ -127,12 +139,15 @@ class NewerApi:
             await self._api.is_removed(self._api.request("DELETE", _path(file["id"])))
 
     def _tell_network(self, file: Line) -> None:
-        network = file.get("network")
-        if network not in (None, "public") and self._on_notice is not None:
-            self._on_notice(
+        if file.get("network") not in (None, "public"):
+            self._notice(
                 "The service has this content as a private file already, and keeps it private: "
                 "gateways don't serve it. Delete that file there, and store it again."
             )
+
+    def _notice(self, sentence: str) -> None:
+        if self._on_notice is not None:
+            self._on_notice(sentence)
 
     # Archives
 
@@ -142,32 +157,56 @@ class NewerApi:
         body = Multipart(archive.parts, fields, on_progress)
         request = self._upload_request("POST", self._files_url, {"Content-Type": body.content_type}, body)
         status, answer = await self._api.call(request)
-        cid = wire.one_word(_data(status, answer).get("cid"))
-        if cid is None:
-            raise wire.not_understood(status, "it names no CID")
-        return cid
+        return self._cid_in(status, _data(status, answer))
 
     # Uploads in pieces
 
     async def _send_in_pieces(
-        self, source: UploadSource, name: str, on_progress: OnProgress | None, prediction: UploadPrediction | None
+        self,
+        source: UploadSource,
+        name: str,
+        on_progress: OnProgress | None,
+        prediction: UploadPrediction | None,
+        resume: Resume | None,
     ) -> str:
         [part] = source.parts
         file = FileInPieces(part, None if prediction is None else prediction.begin(), on_progress)
+        place = None if resume is None else resume.handle
         try:
             for _ in range(MOST_BEGINNINGS):
-                place = await self._begin(part.media_type, part.size, name)
-                cid = await self._continue(place, file, part.size)
+                cid = None
+                if place is None:
+                    place = await self._begin(part.media_type, part.size, name)
+                    if resume is not None:
+                        resume.keep(place)
+                    cid = await self._continue(place, file, part.size)
+                elif head := await self._known(place, part.size):
+                    cid = await self._continue(place, file, part.size, head)
                 if cid is not None:
                     await file.finish()
                     return cid
-                if self._on_notice is not None:
-                    self._on_notice(f"The service has forgotten the upload of {name}: it begins again.")
+                place = None
+                self._notice(f"The service has forgotten the upload of {name}: it begins again.")
             raise ProviderError(
                 "The service forgot the upload each time that it was continued", status=404, hint="Try again later."
             )
         finally:
             file.close()
+
+    async def _known(self, place: str, size: int) -> Head | None:
+        """The state of an upload of an earlier process; None if it is not known, or is one of another file."""
+        head = await self._look_up(place) if self._is_ours(place) else None
+        return head if head is not None and head.headers.get("upload-length", str(size)) == str(size) else None
+
+    async def _look_at_network(self, cid: str) -> None:
+        """Tell if content that went up in pieces is a private file: the answer to the last piece doesn't say so."""
+        with suppress(PinuiError):  # the upload is done, whatever comes of this question
+            for network in ("public", "private"):
+                query = {"cid": cid, "limit": 1}
+                status, body = await self._api.call(self._api.request("GET", f"v3/files/{network}", query))
+                if _data(status, body).get("files"):
+                    self._tell_network({"network": network})
+                    return
 
     async def _begin(self, media_type: str, size: int, name: str) -> str:
         """The address of a new upload in pieces."""
@@ -185,13 +224,19 @@ class NewerApi:
         )
         head = self._api.head(outcome)
         place = urljoin(self._uploads + "/", head.headers.get("location", ""))
-        if not head.headers.get("location") or origin(place) not in (origin(self._uploads), origin(self._api.url)):
+        if not head.headers.get("location") or not self._is_ours(place):
             raise wire.not_understood(head.status, "it names no address for the upload, or one of another service")
         return place
 
-    async def _continue(self, place: str, file: FileInPieces, size: int) -> str | None:
+    def _is_ours(self, place: str) -> bool:
+        """Whether an address belongs to the service."""
+        return origin(place) in (origin(self._uploads), origin(self._api.url))
+
+    async def _continue(self, place: str, file: FileInPieces, size: int, known: Head | None = None) -> str | None:
         """Send everything from where the service is. The CID; None if it has forgotten the upload."""
-        offset, tries, cid = 0, 0, None
+        offset = (_offset(known) or 0) if known is not None else 0
+        cid = None if known is None else wire.one_word(known.headers.get("upload-cid"))
+        tries = 0
         while offset < size:
             request = self._patch(place, offset, file.piece(offset, min(PIECE, size - offset)))
             result = (await self._api.transport.perform(request, MemorySink(LARGEST_ANSWER), retries=0)).result
@@ -290,13 +335,19 @@ class NewerApi:
             token = following
 
     async def totals(self) -> Totals:
-        """The size of the account, from the older API: this one doesn't tell it."""
+        """The size of the account, from the older API; counted file by file if the key may not ask it.
+
+        The newer API tells no totals.
+        """
         try:
             return await self._older.totals()
         except ProviderError as error:
-            if error.status != 403:
+            if error.status not in (403, 404):
                 raise
-        raise Unsupported("The service's newer API tells no totals, and the key may not ask the older one")
+        pins, size = 0, 0
+        async for pin in self.pins():
+            pins, size = pins + 1, size + (pin.size or 0)
+        return Totals(pins, size)
 
     async def pin(self, cid: str, name: str | None) -> Pin:
         """Ask the service to fetch and keep content that is stored elsewhere."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import utf16_length
 from pinui.ipfs.plain_bytes import compare_prediction
-from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Totals, Verification
+from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Resume, Totals, Verification
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import LARGEST_ANSWER, Api
 from pinui.sdk.providers.dialects import CHEAP_TO_REPEAT, has_arrived
@@ -52,7 +52,12 @@ class OlderApi:
         )
         return _pinned(cid, size, compare_prediction(cid, predicted, small), predicted)
 
-    async def put_file(self, source: UploadSource, on_progress: OnProgress | None) -> Pinned:
+    async def put_file(
+        self,
+        source: UploadSource,
+        on_progress: OnProgress | None,
+        resume: Resume | None = None,  # noqa: ARG002  # this API takes a file in one piece
+    ) -> Pinned:
         """Pin a file, or a folder as one directory."""
         version = self._cid_version
         fields = [] if version is None else [wire.options_field(self.dialect, version)]

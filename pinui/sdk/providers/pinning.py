@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ProviderError, Unsupported
-from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Totals, Verification
+from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Resume, Totals, Verification
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import Api, ServiceKind
 from pinui.sdk.providers.dialects import PinningApi
@@ -67,9 +67,18 @@ class PinProvider(GatewayContent):
 
     async def put_file(self, file: Uploadable, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin a file, or a folder as one directory."""
+        return await self._put(file, on_progress, None)
+
+    async def put_file_resumably(
+        self, file: Uploadable, resume: Resume, *, on_progress: OnProgress | None = None
+    ) -> Pinned:
+        """Pin a file, or a folder; with a handle of the newer API, the rest of it."""
+        return await self._put(file, on_progress, resume)
+
+    async def _put(self, file: Uploadable, on_progress: OnProgress | None, resume: Resume | None) -> Pinned:
         source = await look_at(file)
         try:
-            return self._remembered(await self._either(lambda calls: calls.put_file(source, on_progress)))
+            return self._remembered(await self._either(lambda calls: calls.put_file(source, on_progress, resume)))
         finally:
             if source is not file:  # the caller that opened a source closes it
                 source.close()

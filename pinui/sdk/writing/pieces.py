@@ -37,15 +37,8 @@ class FileInPieces:
         if not await asyncio.to_thread(self._part.unchanged, file):
             self._fail()
         while length:
-            data = await asyncio.to_thread(file.read, min(PIECE, length))
-            if not data:
-                self._fail()
+            data = await self._next(file, length)
             length -= len(data)
-            self._position += len(data)
-            if self._watch is not None and self._position > self._hashed:
-                await self._hashing.room()
-                self._hashing.start(self._watch.feed, data[self._hashed - self._position :])
-                self._hashed = self._position
             yield data
             if self._on_progress is not None:
                 self._on_progress(self._position, self._part.size)
@@ -73,12 +66,20 @@ class FileInPieces:
             except FileNotFoundError:
                 self._fail()
             self._position = 0
-        while self._position < offset:  # not every source can seek
-            data = await asyncio.to_thread(self._file.read, min(PIECE, offset - self._position))
-            if not data:
-                self._fail()
-            self._position += len(data)
+        while self._position < offset:  # not every source can seek, and the watch needs every byte
+            await self._next(self._file, offset - self._position)
         return self._file
+
+    async def _next(self, file: BinaryIO, most: int) -> bytes:
+        data = await asyncio.to_thread(file.read, min(PIECE, most))
+        if not data:
+            self._fail()
+        self._position += len(data)
+        if self._watch is not None and self._position > self._hashed:
+            await self._hashing.room()
+            self._hashing.start(self._watch.feed, data[self._hashed - self._position :])
+            self._hashed = self._position
+        return data
 
     def _fail(self) -> NoReturn:
         raise SourceChanged(
