@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pinui.workspace import Workspace
     from pinui.workspace.filters import Filter
 
-__all__ = ["checked_filter", "pin", "pins", "rename", "sync"]
+__all__ = ["checked_filter", "checked_pin_filter", "pin", "pins", "rename", "sync"]
 
 
 def checked_filter(text: str) -> Filter:
@@ -32,12 +32,17 @@ def checked_filter(text: str) -> Filter:
     return found
 
 
+def checked_pin_filter(text: str) -> Filter:
+    """A filter for pins of a service, which knows less than the history."""
+    wanted = checked_filter(text)
+    if any(isinstance(term, (KindIs, To)) for term in wanted.terms):
+        raise UsageError("The service knows no kinds and no recipients.", hint="`pinui history` does.")
+    return wanted
+
+
 def pins(options: Namespace, console: Console) -> int:
     """List the service's current pins, as they arrive."""
-    wanted = checked_filter(options.filter)
-    for term in wanted.terms:
-        if isinstance(term, (KindIs, To)):
-            raise UsageError("The service knows no kinds and no recipients.", hint="`pinui history` does.")
+    wanted = checked_pin_filter(options.filter)
 
     async def listed(workspace: Workspace) -> None:
         client, now = await workspace.connect(), time.time()

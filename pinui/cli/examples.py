@@ -24,6 +24,11 @@ EXAMPLES = {
     ),
     "export": ("pinui export CID -o photos.car",),
     "import": ("pinui import photos.car --name photos",),
+    "copy": (
+        "pinui copy --from local --to pinata --all --dry-run",
+        "pinui copy --from pinata --to studio --filter 'name-of-a-project size:>1mb'",
+        "pinui history --filter photo | pinui copy --from local --to pinata -",
+    ),
     "send": ("pinui send alice 'See you at eight'",),
     "receive": ("pinui receive CID",),
     "pins": (

@@ -174,6 +174,16 @@ def _import(verbs: _Verbs) -> None:
     verb.add_argument("--name", metavar="TEXT", help="its name in the history (with one file)")
 
 
+def _copy(verbs: _Verbs) -> None:
+    verb = verbs.add("copy", "copy pins from one service to another, with the same CIDs and names")
+    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument("--from", dest="source", metavar="PROFILE", required=True, help="the service that has them")
+    verb.add_argument("--to", metavar="PROFILE", required=True, help="the service to copy them to")
+    verb.add_argument("--filter", metavar="TEXT", default="", help="every pin that matches: size:>1mb, age:<7d, -draft")
+    verb.add_argument("--all", action="store_true", help="every pin of the service")
+    verb.add_argument("--dry-run", action="store_true", help="only tell what would be copied, and how")
+
+
 def _send(verbs: _Verbs) -> None:
     verb = verbs.add("send", "store a message and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
@@ -416,6 +426,7 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "info": _info,
     "export": _export,
     "import": _import,
+    "copy": _copy,
     "node": _node,
     "completion": _completion,
 }

@@ -25,6 +25,7 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 VERBS = {
     "cid": "cid",
     "completion": "completion",
+    "copy": "copying",
     "download": "files",
     "history": "history",
     "export": "archives",
@@ -50,7 +51,7 @@ VERBS = {
 # Verbs that are words of Python itself.
 FUNCTIONS = {"import": "import_car"}
 # Verbs that change something: if their output can't be written, that is a failure.
-CHANGING = frozenset({"import", "pin", "rename", "revoke", "send", "store", "upload"})
+CHANGING = frozenset({"copy", "import", "pin", "rename", "revoke", "send", "store", "upload"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

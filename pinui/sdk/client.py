@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from os import PathLike, fspath
@@ -39,23 +39,28 @@ from pinui.sdk.models import (
 from pinui.sdk.provider import (
     ChecksGateways,
     Closable,
+    Connects,
     ContentStream,
     CountsPins,
     DemandsProof,
     ExportsCars,
+    FindsPins,
     ImportsCars,
     KeepsEmptyFolders,
     ListsPins,
     ListsPinsUntil,
     Peeks,
     PinsByCid,
+    PinsFromOrigins,
     Read,
+    ReadsBlocks,
     ReadsWithVerdict,
     RenamesPins,
     ResumesUploads,
     StorageProvider,
     StoresText,
     Streams,
+    TellsOrigins,
     TellsPeers,
     Verifies,
 )
@@ -241,6 +246,12 @@ class Client:
             raise _unsupported("verify content")
         return await self.provider.verify(str(Address.parse(cid)), on_progress=on_progress)
 
+    async def block(self, cid: str) -> bytes:
+        """The block that a CID names, verified."""
+        if not isinstance(self.provider, ReadsBlocks):
+            raise _unsupported("read blocks")
+        return await self.provider.read_block(str(Address.parse_root(cid)))
+
     async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
         """Whether each configured gateway serves some content: its first block is read and verified."""
         if not isinstance(self.provider, ChecksGateways):
@@ -261,16 +272,34 @@ class Client:
         await self.provider.export_car(str(Address.parse_root(cid)), path, on_progress=on_progress)
         return path
 
+    async def takes_archives(self) -> bool:
+        """Whether the service imports CAR files."""
+        return isinstance(self.provider, ImportsCars) and await self.provider.takes_cars()
+
     async def import_car(
-        self, file: str | PathLike[str], *, on_progress: OnProgress | None = None
+        self,
+        file: str | PathLike[str],
+        *,
+        name: str | None = None,
+        exported: str | None = None,
+        on_progress: OnProgress | None = None,
     ) -> list[ClientRecord[None]]:
-        """Pin the content of a CAR file, of each of its roots. Every block is verified before anything is sent."""
+        """Pin the content of a CAR file, of each of its roots. Every block is verified before anything is sent.
+
+        `name` is the name at the service; by default the file's. `exported` is the CID of an archive that
+        `export_car` has just written and verified, so that it isn't verified again.
+        """
         if not isinstance(self.provider, ImportsCars):
             raise _unsupported("import archives")
+        name = Path(fspath(file)).name if name is None else name
+        if exported is not None:
+            source = replace(await look_at(Path(fspath(file))), name=name)
+            root = str(Address.parse_root(exported))
+            return [self._record(await self.provider.import_car(root, source, on_progress=on_progress), None)]
         records: list[ClientRecord[None]] = []
         with tempfile.TemporaryDirectory(prefix="pinui-") as scratch:
             for archive in await asyncio.to_thread(open_archives, Path(fspath(file)), Path(scratch)):
-                source = replace(await look_at(archive.path), name=Path(fspath(file)).name)
+                source = replace(await look_at(archive.path), name=name)
                 pinned = await self.provider.import_car(str(archive.root), source, on_progress=on_progress)
                 records.append(self._record(pinned, None, LeftOut() if archive.is_folder else None))
         return records
@@ -296,17 +325,37 @@ class Client:
             async for pin in listing:
                 yield pin
 
+    async def find(self, cid: str) -> Pin | None:
+        """The pin of a CID, also one that the service is still fetching or gave up; None if there is none."""
+        if isinstance(self.provider, FindsPins):
+            return await self.provider.find(str(Address.parse_root(cid)))
+        async with aclosing(self.pins(cid=cid)) as found:
+            return await anext(found, None)
+
     async def totals(self) -> Totals:
         """The number and the total size of the account's pins."""
         if not isinstance(self.provider, CountsPins):
             raise _unsupported("count pins")
         return await self.provider.totals()
 
-    async def pin(self, cid: str, *, name: str | None = None) -> Pin:
-        """Ask the service to keep content that is stored elsewhere; the pin's `status` tells its progress."""
+    async def pin(self, cid: str, *, name: str | None = None, origins: Sequence[str] = ()) -> Pin:
+        """Ask the service to keep content that is stored elsewhere; the pin's `status` tells its progress.
+
+        `origins` are multiaddrs of daemons that have it, where the service takes those.
+        """
+        if origins and isinstance(self.provider, PinsFromOrigins):
+            return await self.provider.pin_from(str(Address.parse_root(cid)), origins, name=name)
         if not isinstance(self.provider, PinsByCid):
             raise _unsupported("pin by CID")
         return await self.provider.pin(str(Address.parse_root(cid)), name=name)
+
+    async def origins(self) -> tuple[str, ...]:
+        """The multiaddrs at which daemons can fetch the content of this service; empty if there are none."""
+        return await self.provider.origins() if isinstance(self.provider, TellsOrigins) else ()
+
+    async def connect_to(self, origins: Sequence[str]) -> bool:
+        """Whether the service's daemon is connected to one of these multiaddrs now. False for other services."""
+        return isinstance(self.provider, Connects) and await self.provider.connect_to(origins)
 
     async def rename(self, cid: str, name: str) -> None:
         """Give a pin another name at the service."""

@@ -6,7 +6,7 @@ A provider offers more by implementing further Protocols. `Client` checks for th
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from os import PathLike
 from pathlib import Path
@@ -19,23 +19,28 @@ from pinui.sdk.writing.sources import Uploadable, UploadSource
 __all__ = [
     "ChecksGateways",
     "Closable",
+    "Connects",
     "ContentStream",
     "CountsPins",
     "DemandsProof",
     "ExportsCars",
+    "FindsPins",
     "ImportsCars",
     "KeepsEmptyFolders",
     "ListsPins",
     "ListsPinsUntil",
     "Peeks",
     "PinsByCid",
+    "PinsFromOrigins",
     "Read",
+    "ReadsBlocks",
     "ReadsWithVerdict",
     "RenamesPins",
     "ResumesUploads",
     "StorageProvider",
     "StoresText",
     "Streams",
+    "TellsOrigins",
     "TellsPeers",
     "Verifies",
 ]
@@ -225,6 +230,15 @@ class ListsPins(Protocol):
 
 
 @runtime_checkable
+class FindsPins(Protocol):
+    """Pins that a list of pins leaves out, since they are requests."""
+
+    async def find(self, cid: str) -> Pin | None:
+        """The newest request for a CID in any state."""
+        ...
+
+
+@runtime_checkable
 class ListsPinsUntil(Protocol):
     """Listing an account from a moment on, back in time."""
 
@@ -246,8 +260,21 @@ class ExportsCars(Protocol):
 class ImportsCars(Protocol):
     """Storing archives."""
 
+    async def takes_cars(self) -> bool:
+        """Whether this account can import CARs: some services have an API without them."""
+        ...
+
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
-        """Pin the content of a CAR with this one root."""
+        """Pin the content of a CAR with this one root. The archive's name becomes the pin's."""
+        ...
+
+
+@runtime_checkable
+class ReadsBlocks(Protocol):
+    """Reading single blocks."""
+
+    async def read_block(self, cid: str) -> bytes:
+        """One block, verified."""
         ...
 
 
@@ -266,6 +293,33 @@ class PinsByCid(Protocol):
 
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
         """Ask the service to fetch and keep it."""
+        ...
+
+
+@runtime_checkable
+class PinsFromOrigins(Protocol):
+    """Pinning content whose servers are known."""
+
+    async def pin_from(self, cid: str, origins: Sequence[str], *, name: str | None = None) -> Pin:
+        """Ask the service to fetch content from these multiaddrs, and keep it."""
+        ...
+
+
+@runtime_checkable
+class TellsOrigins(Protocol):
+    """Daemons on the IPFS network."""
+
+    async def origins(self) -> tuple[str, ...]:
+        """The multiaddrs at which other daemons can fetch the content of this service; empty if it is offline."""
+        ...
+
+
+@runtime_checkable
+class Connects(Protocol):
+    """A daemon that connects to others on request."""
+
+    async def connect_to(self, origins: Sequence[str]) -> bool:
+        """Whether it is connected to one of these multiaddrs now, or is one of them."""
         ...
 
 

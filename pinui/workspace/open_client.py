@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pinui.disk import private_folder
 from pinui.workspace.credentials import expiry, for_service
@@ -59,6 +59,7 @@ class OpenClient:
         *,
         secret: Secret | None = None,
         retries: int | None = None,
+        cid_version: Literal[0, 1] | None = None,
         on_wait: Callable[[float], None] | None = None,
         on_dialect: Callable[[Dialect], None] | None = None,
     ) -> OpenClient:
@@ -72,6 +73,7 @@ class OpenClient:
         async with AsyncExitStack() as stack:
             settings: dict[str, Any] = {"on_wait": on_wait, "on_notice": give_notice, "gateways": profile.gateways}
             settings |= {} if retries is None else {"retries": retries}
+            settings["cid_version"] = cid_version
             if profile.preset == "local":
                 node = await stack.enter_async_context(_node(paths))
                 settings |= {"provider_token": node.token, "pin_api_url": node.api_url}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -95,8 +94,7 @@ async def _ask(service: Service, cid: str) -> AtProfile:
 
 async def _look(client: Client, cid: str) -> tuple[Pin | None, tuple[PeerStatus, ...]]:
     async with asyncio.timeout(PATIENCE):
-        async with aclosing(client.pins(cid=cid)) as found:
-            pin = await anext(found, None)
+        pin = await client.find(cid)
         try:
             return pin, await client.status(cid) if pin is not None else ()
         except Unsupported:

@@ -321,8 +321,8 @@ class Workspace:
         """Pin the content of a CAR file, of each of its roots, verified before anything is sent."""
         with self.service.held() as service:
             client = await self._ready_to_write(service)
-            records = await service.call(client.import_car(file, on_progress=on_progress))
             called = name or file.stem
+            records = await service.call(client.import_car(file, name=called, on_progress=on_progress))
             return [
                 await self._record(service, record, "file", name=called, is_folder=record.left_out is not None)
                 for record in records

@@ -68,6 +68,28 @@ async def test_content_is_pinned_by_its_cid(status: int) -> None:
 
 
 @respx.mock
+async def test_origins_go_along_as_many_as_a_service_has_to_take() -> None:
+    respx.get(f"{API}/pins").mock(return_value=page([]))
+    asked = respx.post(f"{API}/pins").mock(return_value=httpx.Response(202, json=row(7, status="queued")))
+    origins = [f"/ip4/10.0.0.{number}/tcp/4001/p2p/X" for number in range(30)]
+    async with on_psa() as client:
+        await client.pin(CID, origins=origins)
+    assert json.loads(asked.calls.last.request.content) == {"cid": CID, "origins": origins[:20]}
+
+
+@respx.mock
+async def test_a_pin_is_found_in_any_state_a_pinned_one_first() -> None:
+    pages = [page([]), page([row(1, status="failed")]), page([row(2, status="queued"), row(1)])]
+    respx.get(f"{API}/pins").mock(side_effect=pages)
+    async with on_psa() as client:
+        assert await client.find(CID) is None
+        for status in ("failed", "pinned"):
+            pin = await client.find(CID)
+            assert pin is not None
+            assert pin.status == status
+
+
+@respx.mock
 async def test_a_request_that_is_there_is_not_repeated() -> None:
     respx.get(f"{API}/pins").mock(return_value=page([row(1, status="pinning")]))
     async with on_psa() as client:

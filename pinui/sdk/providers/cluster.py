@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, cast
@@ -14,6 +14,7 @@ from pinui.sdk.models import ClientConfig, PeerState, PeerStatus, Pin, Pinned, P
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
 from pinui.sdk.providers.api import Api, Line, ServiceKind
+from pinui.sdk.providers.multiaddrs import multiaddrs
 from pinui.sdk.providers.pin_list import moment
 from pinui.sdk.reading.gateways import gateways_of
 from pinui.sdk.transport.http import OnProgress
@@ -62,6 +63,10 @@ class ClusterProvider(AddingProvider):
         gateways = [replace(gateway, advice=advice) for gateway in gateways_of(config)]
         call = AddCall("add", "name", "cid", self._is_pinned, self._replication)
         super().__init__(config, api, call, gateways, clock)
+
+    async def takes_cars(self) -> bool:
+        """Cluster imports CARs."""
+        return True
 
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin the content of a CAR with this one root."""
@@ -145,7 +150,23 @@ class ClusterProvider(AddingProvider):
                 count += "cid" in line
         return Totals(count, None)
 
+    async def origins(self) -> tuple[str, ...]:
+        """The addresses of the Kubos in the cluster."""
+        found: list[str] = []
+        async with aclosing(self._api.lines(self._api.request("GET", "peers"))) as lines:
+            async for line in lines:
+                daemon = line.get("ipfs")
+                found += multiaddrs(cast("Line", daemon).get("addresses")) if isinstance(daemon, dict) else ()
+        return tuple(found)
+
     async def pin(self, cid: str, *, name: str | None = None) -> Pin:
+        """Have the cluster fetch and keep content that is stored elsewhere.
+
+        An existing pin stays as it is, except for a given name.
+        """
+        return await self.pin_from(cid, (), name=name)
+
+    async def pin_from(self, cid: str, origins: Sequence[str], *, name: str | None = None) -> Pin:
         """Have the cluster fetch and keep content that is stored elsewhere.
 
         An existing pin stays as it is, except for a given name.
@@ -153,7 +174,8 @@ class ClusterProvider(AddingProvider):
         address = Address.parse_root(cid)
         order = await self._order(address.cid)
         if order is None or name is not None:
-            options = self._replication if order is None else _options(order)
+            new = {**self._replication, "origins": ",".join(origins) or None}
+            options = new if order is None else _options(order)
             await self._api.call(self._api.request("POST", f"pins/{address.cid}", {**options, "name": name}))
             self._reader.remember_pinned(address.cid)
         return _pin(await self._ask(address.cid) or {}) or Pin(cid=address.cid, name=name, status="queued")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import cast
 
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
-from pinui.sdk.errors import NetworkTimeout, ProviderError
+from pinui.sdk.errors import NetworkTimeout, PinuiError, ProviderError
 from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
 from pinui.sdk.providers.api import Api, Line, Query, ServiceKind
+from pinui.sdk.providers.multiaddrs import daemon_of, multiaddrs
 from pinui.sdk.reading.gateways import Gateway, gateways_of
 from pinui.sdk.transport.http import OnProgress, Request
 from pinui.sdk.transport.refusals import is_not_pinned
@@ -132,6 +133,31 @@ class KuboProvider(AddingProvider):
             hint="A peer that has it must be online and reachable for the daemon (`ipfs swarm connect`).",
         )
 
+    async def pin_from(self, cid: str, origins: Sequence[str], *, name: str | None = None) -> Pin:
+        """Connect to the daemons that have some content, and fetch it from there."""
+        await self.connect_to(origins)
+        return await self.pin(cid, name=name)
+
+    async def origins(self) -> tuple[str, ...]:
+        """The addresses of the daemon; none while it is offline."""
+        _status, body = await self._api.call(self._command("id"))
+        return multiaddrs(wire.answer_object(body).get("Addresses"))
+
+    async def connect_to(self, origins: Sequence[str]) -> bool:
+        """Whether the daemon is connected to one of these now, or is one of them."""
+        own = {daemon_of(address) for address in await self.origins()}
+        for address in origins:
+            if daemon_of(address) in own:
+                return True
+            with suppress(PinuiError):
+                await self._api.call(self._command("swarm/connect", {"arg": address, "timeout": "5s"}), retries=0)
+                return True
+        return False
+
+    async def takes_cars(self) -> bool:
+        """Kubo imports CARs."""
+        return True
+
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin the content of a CAR with this one root."""
         body = Multipart(archive.parts, (), on_progress)
@@ -143,6 +169,8 @@ class KuboProvider(AddingProvider):
                     raise ProviderError(trouble, status=200, details=trouble)
                 if told:
                     self._reader.remember_pinned(root)
+                    if archive.name:
+                        await self._name(root, archive.name)
                     return Pinned(root, archive.size, "verified")  # Kubo checks every block, and names the root itself
         raise wire.not_understood(200, "it doesn't say that anything was pinned")
 
@@ -151,7 +179,10 @@ class KuboProvider(AddingProvider):
         address = Address.parse_root(cid)
         # Asked first, since a CID that is not pinned would become so; it is an error of the daemon's own.
         await self._api.call(self._command("pin/ls", {"arg": address.cid, "type": "recursive"}))
-        await self._api.call(self._command("pin/add", {"arg": address.cid, "name": self._call.name(name)}))
+        await self._name(address.cid, name)
+
+    async def _name(self, cid: str, name: str) -> None:
+        await self._api.call(self._command("pin/add", {"arg": cid, "name": self._call.name(name)}))
 
     def _command(self, name: str, query: Query | None = None, *, transfer: bool = False) -> Request:
         return self._api.request("POST", f"api/v0/{name}", query, transfer=transfer)

@@ -153,7 +153,7 @@ class NewerApi:
 
     async def import_car(self, archive: UploadSource, on_progress: OnProgress | None) -> str:
         """Pin the content of a CAR: the CID of its root, as the service answers it."""
-        fields = [("network", "public"), ("name", archive.name), ("car", "true")]
+        fields = [("network", "public"), *([("name", archive.name)] if archive.name else []), ("car", "true")]
         body = Multipart(archive.parts, fields, on_progress)
         request = self._upload_request("POST", self._files_url, {"Content-Type": body.content_type}, body)
         status, answer = await self._api.call(request)

@@ -132,6 +132,16 @@ class PinProvider(GatewayContent):
         address = Address.parse_root(cid)
         await self._either(lambda calls: calls.rename(address.cid, name))
 
+    async def takes_cars(self) -> bool:
+        """Whether the newer API is there, and the key may use it: only that one takes CARs."""
+        try:
+            await self._api.call(self._api.request("GET", "v3/files/public", {"limit": 1}))
+        except ProviderError as error:
+            if error.status in (400, 401, 403, 404, 405, 501):
+                return False
+            raise
+        return True
+
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin the content of a CAR with one root. Only the newer API takes those."""
         newer = NewerApi(self._api, self.config, self._clock)

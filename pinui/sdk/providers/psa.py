@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast, get_args
@@ -27,6 +27,8 @@ __all__ = ["PsaProvider"]
 PSA = ServiceKind("The Pinning Service API", refuses_with_500=False)
 PAGE = 1000
 """Requests in a page: the most that a service has to give."""
+MOST_ORIGINS = 20
+"""Origins in a request: the most that a service has to take."""
 ANY_STATUS = ",".join(get_args(PinStatus))
 
 
@@ -81,6 +83,11 @@ class PsaProvider(GatewayContent):
                 if request.pin.status == "pinned" and (name or "").casefold() in named:
                     yield request.pin
 
+    async def find(self, cid: str) -> Pin | None:
+        """The newest request for a CID in any state, a pinned one first."""
+        found = [request.pin for request in await self._requests(Address.parse_root(cid).cid)]
+        return next((pin for pin in found if pin.status == "pinned"), found[0] if found else None)
+
     async def totals(self) -> Totals:
         """The number of pins. The service tells no sizes."""
         status, body = await self._api.call(self._api.request("GET", "pins", {"limit": 1, "status": "pinned"}))
@@ -91,11 +98,18 @@ class PsaProvider(GatewayContent):
 
         An existing request is not repeated; it gets the name, if one is given.
         """
+        return await self.pin_from(cid, (), name=name)
+
+    async def pin_from(self, cid: str, origins: Sequence[str], *, name: str | None = None) -> Pin:
+        """Ask the service to fetch and keep content that is served elsewhere.
+
+        An existing request is not repeated; it gets the name, if one is given.
+        """
         address = Address.parse_root(cid)
         for request in await self._requests(address.cid):
             if request.pin.status != "failed":
                 return request.pin if name in (None, request.pin.name) else await self._replace(request, name)
-        asked = self._api.request("POST", "pins", document=_details(address.cid, name))
+        asked = self._api.request("POST", "pins", document=_details(address.cid, name, origins))
         pin = await self._ask(asked, address.cid)
         self._reader.remember_pinned(address.cid)
         return pin
@@ -213,8 +227,10 @@ def _spellings(cid: str) -> str:
     return ",".join(str(spelling) for spelling in Cid.parse(cid).spellings())
 
 
-def _details(cid: str, name: str | None) -> Line:
-    return {"cid": cid} if name is None else {"cid": cid, "name": name}
+def _details(cid: str, name: str | None, origins: Sequence[str]) -> Line:
+    details: Line = {"cid": cid}
+    details |= {} if name is None else {"name": name}
+    return details | ({"origins": list(origins)[:MOST_ORIGINS]} if origins else {})
 
 
 def _no_uploads() -> Unsupported:

@@ -75,6 +75,10 @@ class GatewayContent:
             sink.discard()
             raise
 
+    async def read_block(self, cid: str) -> bytes:
+        """One block, verified."""
+        return await self._reader.read_block(Cid.parse(Address.parse_root(cid).cid))
+
     async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
         """Whether each gateway serves some content, checked with its first block."""
         return await self._reader.check_each(Cid.parse(Address.parse_root(cid).cid))

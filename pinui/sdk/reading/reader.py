@@ -150,8 +150,24 @@ class GatewayReader:
         for cid in sink.missing():
             block = await self._requests.read_block(gateway, cid, retry=retry)
             if block is None:
-                raise ContentError(f"{urlsplit(gateway.url).netloc} gives no blocks", hint="Use a trustless gateway.")
+                raise _no_blocks(gateway)
             sink.add(cid, block)
+
+    async def read_block(self, cid: Cid) -> bytes:
+        """One block from the first gateway that gives it, verified."""
+        failure: PinuiError = _no_gateway()
+        for gateway in self._gateways:
+            try:
+                block = await self._requests.read_block(gateway, cid, retry=gateway is self._gateways[-1])
+                if block is not None:
+                    verify_block(cid, block)
+                    return block
+                failure = _no_blocks(gateway)
+            except ContentAddressError as error:
+                failure = IntegrityError(f"The gateway's bytes don't match {cid}: {error}")
+            except (ProviderError, NetworkError, ContentError) as error:
+                failure = error
+        raise failure
 
     async def check_each(self, cid: Cid) -> tuple[GatewayStatus, ...]:
         """Whether each gateway serves the first block of some content. All are asked at once."""
@@ -378,6 +394,10 @@ def _is_provable(cid: Cid) -> bool:
 
 def _no_gateway() -> PinuiError:
     return PinuiError("No gateway is configured, so nothing can be read", hint="Set gateway_url.")
+
+
+def _no_blocks(gateway: Gateway) -> ContentError:
+    return ContentError(f"{urlsplit(gateway.url).netloc} gives no blocks", hint="Use a trustless gateway.")
 
 
 def _mismatch(job: _Job) -> IntegrityError:

@@ -1,0 +1,410 @@
+"""Copying pins from one service to another: first a plan, then the work. The CID of each pin stays as it is.
+
+Content goes by archive where the destination imports CARs; by CID where its daemon can fetch from the source's; else it
+is read, verified, and uploaded with the settings that give the same CID, which is predicted before anything is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
+from pinui.ipfs.dagpb import decode_node
+from pinui.ipfs.errors import ContentAddressError
+from pinui.ipfs.importer import KUBO_V0
+from pinui.ipfs.unixfs import FilePiece, Symlink, read_block
+from pinui.sdk.errors import ContentError, NetworkError, NetworkTimeout, PinuiError, ProviderError, Unsupported
+from pinui.sdk.models import Pin
+from pinui.sdk.names import safe_name
+from pinui.sdk.urls import is_loopback
+from pinui.sdk.writing.prediction import predict_source, profile_for
+from pinui.sdk.writing.sources import open_source
+from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.open_client import OpenClient
+from pinui.workspace.scratch import scratch_folder
+from pinui.workspace.sentences import sentence_for
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from pinui.sdk.client import Client
+    from pinui.workspace.service import Service
+    from pinui.workspace.transfers import Progress
+    from pinui.workspace.workspace import Workspace
+
+__all__ = ["Copying", "Item", "Outcome", "Plan", "Way"]
+
+AT_ONCE = 3
+LOOKS_AT_ONCE = 8
+FEW = 20
+"""Up to so many CIDs, the destination is asked for each; beyond, it lists its pins."""
+CONNECT_SECONDS = 15
+FETCH_SECONDS = 60
+"""The time in which a service has to fetch content by CID; then it goes on by itself."""
+FIRST_LOOK, LAST_LOOK = 0.1, 2.0
+LAYOUT = "it was cut into blocks in another way than the service does"
+
+T = TypeVar("T")
+R = TypeVar("R")
+Way = Literal["archive", "cid", "upload", "there", "left out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One pin of a plan."""
+
+    cid: str
+    name: str | None
+    size: int | None
+    """Bytes of all blocks; None if nobody tells."""
+    way: Way
+    why: str | None = None
+    """The reason to leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The pins to copy, oldest first, and the way of each."""
+
+    source: str
+    to: str
+    items: tuple[Item, ...]
+
+    def of(self, way: Way) -> list[Item]:
+        """The pins that go this way."""
+        return [item for item in self.items if item.way == way]
+
+    @property
+    def going(self) -> list[Item]:
+        """The pins that will be copied."""
+        return [item for item in self.items if item.way in ("archive", "cid", "upload")]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for one pin."""
+
+    item: Item
+    state: Literal["copied", "asked", "there", "left out", "failed"]
+    """`asked`: the service is still fetching it."""
+    error: str | None = None
+    hint: str | None = None
+
+
+class OnOutcome(Protocol):
+    """Called with each result as it comes."""
+
+    def __call__(self, outcome: Outcome, /) -> None: ...
+
+
+class _WouldChange(Exception):
+    """The destination would give the content another CID. Nothing was sent."""
+
+
+class _Unreachable(Exception):
+    """The destination doesn't answer any more."""
+
+
+class Copying:
+    """Copies pins from one service to another. Nothing is removed at the source."""
+
+    def __init__(self, workspace: Workspace, source: Service, to: Service) -> None:
+        if source.profile.name == to.profile.name:
+            raise WorkspaceError("The two services are the same one.", hint="Choose two profiles.")
+        self._workspace = workspace
+        self._source = source
+        self._to = to
+        self._origins: tuple[str, ...] = ()
+
+    async def all_pins(self, wanted: Callable[[Pin], bool] = lambda _pin: True) -> list[Pin]:
+        """The pins of the source, newest first."""
+        with self._source.held() as source:
+            client = (await source.open()).client
+            async with aclosing(client.pins()) as listing:
+                return [pin async for pin in listing if wanted(pin)]
+
+    async def pins_of(self, cids: Iterable[str]) -> list[Pin]:
+        """The pins of these CIDs, with their names at the source; content that it only serves has none."""
+        with self._source.held() as source:
+            client = (await source.open()).client
+
+            async def find(cid: str) -> Pin:
+                pin = await client.find(cid)
+                return Pin(cid=cid) if pin is None else replace(pin, cid=cid)
+
+            return await _each(list(cids), find)
+
+    async def plan(self, pins: Sequence[Pin], *, repair: bool = False) -> Plan:
+        """Find out the way of each pin, newest first. `repair` copies also pins that the destination lists."""
+        with self._source.held() as source, self._to.held() as to:
+            reader, writer = await source.open_to_read(), (await to.open()).client
+            there = set[tuple[int, bytes]]() if repair else await _there(writer, pins)
+            way, why = await self._usual_way(reader, writer)
+
+            async def look(pin: Pin) -> Item:
+                item = Item(pin.cid, pin.name, pin.size, way, why)
+                if _key(pin.cid) in there:
+                    return replace(item, way="there", why=None)
+                if way == "left out" or (way != "upload" and item.size is not None):
+                    return item
+                return await _look_at_root(reader, item)
+
+            unique = {_key(pin.cid): pin for pin in reversed(pins)}
+            return Plan(source.profile.name, to.profile.name, tuple(await _each(list(unique.values()), look)))
+
+    async def run(self, plan: Plan, on_outcome: OnOutcome, on_progress: Progress | None = None) -> Counter[str]:
+        """Copy the pins of a plan, and count the results by their states."""
+        counted: Counter[str] = Counter()
+        moving = _Moving(plan, on_progress)
+        unreachable: BaseException | None = None
+
+        def tell(outcome: Outcome) -> None:
+            counted[outcome.state] += 1
+            on_outcome(outcome)
+
+        for item in plan.items:
+            if item.way in ("there", "left out"):
+                state = "there" if item.way == "there" else "left out"
+                tell(Outcome(item, state, item.why))
+        waiting = iter(plan.going)
+
+        async def work() -> None:
+            nonlocal unreachable
+            for item in waiting:
+                if unreachable is not None:
+                    sentence, hint = sentence_for(unreachable)
+                    tell(Outcome(item, "failed", f"Not tried: {sentence}", hint))
+                    continue
+                try:
+                    tell(await self._copy(item, moving.of(item)))
+                except _Unreachable as error:
+                    unreachable = error.__cause__ or error
+                    sentence, hint = sentence_for(unreachable)
+                    tell(Outcome(item, "failed", sentence, hint))
+
+        with self._source.held() as source, self._to.held() as to:
+            await source.open_to_read()
+            await to.open()
+            await self._workspace.history.check()
+            async with asyncio.TaskGroup() as group:
+                for _ in range(AT_ONCE):
+                    group.create_task(work())
+        return counted
+
+    async def _usual_way(self, reader: Client, writer: Client) -> tuple[Way, str | None]:
+        """The way that most pins go between these two services, or why none can."""
+        self._origins = await reader.origins()
+        if self._to.profile.provider == "psa":
+            if self._origins or _is_public(self._source):
+                return "cid", None
+            name = self._source.profile.name
+            return "left out", f"the service fetches content by its CID, and {name} is not on the IPFS network"
+        if await self._is_connected(reader, writer):
+            return "cid", None
+        return ("archive" if await writer.takes_archives() else "upload"), None
+
+    async def _is_connected(self, reader: Client, writer: Client) -> bool:
+        """Whether the daemons of both services can fetch from each other."""
+        theirs = await writer.origins()
+        if not self._origins or not theirs:
+            return False
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                return await writer.connect_to(self._origins) or await reader.connect_to(theirs)
+        except TimeoutError:
+            return False
+
+    async def _copy(self, item: Item, progress: Progress) -> Outcome:
+        try:
+            state = await self._move(item, progress)
+            if state == "copied":
+                pin = Pin(cid=item.cid, name=item.name, size=item.size)
+                await self._workspace.history.add_pin(self._to.profile.name, pin, time.time_ns() // 1_000_000)
+        except _WouldChange as error:
+            return Outcome(item, "left out", str(error))
+        except (PinuiError, WorkspaceError, OSError, ContentAddressError) as error:
+            if isinstance(error, NetworkError):
+                await self._check_destination(error)
+            return Outcome(item, "failed", *sentence_for(error))
+        return Outcome(item, state)
+
+    async def _check_destination(self, error: NetworkError) -> None:
+        """After a broken connection: whether the destination is there at all, so that thousands don't wait for it."""
+        try:
+            await (await self._to.open()).client.test_connection()
+        except NetworkError:
+            raise _Unreachable from error
+        except PinuiError:
+            pass
+
+    async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
+        """Copy one pin. What can't go its way goes the next one, if that keeps its CID."""
+        reader, writer = await self._source.open_to_read(), (await self._to.open()).client
+        if item.way == "cid":
+            try:
+                return await self._ask(writer, item)
+            except (NetworkTimeout, ProviderError):
+                if self._to.profile.provider == "psa":
+                    raise
+        if item.way != "upload":
+            with scratch_folder() as folder:
+                path = folder / "content.car"
+                try:
+                    await reader.export_car(item.cid, path, on_progress=progress)
+                    sending = writer.import_car(path, name=item.name or "", exported=item.cid)
+                    await self._to.call(sending)
+                except (Unsupported, ContentError):
+                    pass  # no blocks from this gateway, or no archives for this service
+                else:
+                    return "copied"
+        await self._upload(reader, item, progress)
+        return "copied"
+
+    async def _ask(self, writer: Client, item: Item) -> Literal["copied", "asked"]:
+        """Have the destination fetch content by its CID, and watch it for a while."""
+        pin = await self._to.call(writer.pin(item.cid, name=item.name, origins=self._origins))
+        end, pause = time.monotonic() + FETCH_SECONDS, FIRST_LOOK
+        while pin.status in ("queued", "pinning") and time.monotonic() < end:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, LAST_LOOK)
+            pin = await writer.find(item.cid) or pin
+        if pin.status == "failed":
+            raise ProviderError(
+                "The service could not fetch it", status=200, hint="A daemon that has it must be online."
+            )
+        return "copied" if pin.status == "pinned" else "asked"
+
+    async def _upload(self, reader: Client, item: Item, progress: Progress) -> None:
+        """Read the content, predict the CID that the destination would give it, and send it if that is the same."""
+        version = 1 if Cid.parse(item.cid).version == 1 else 0
+        with scratch_folder() as folder:
+            path = folder / safe_name(item.name or "", item.cid)
+            verdicts: list[str | None] = []
+            await reader.download(item.cid, to=path, on_progress=progress, on_verdict=verdicts.append)
+            if verdicts != ["verified"]:
+                raise ContentError("The gateway's copy could not be verified", hint="Use a trustless gateway.")
+            predicted = await asyncio.to_thread(_predict, path, version)
+            if predicted != item.cid:
+                raise _WouldChange(f"It would become {predicted}: {LAYOUT}.")
+            credentials = self._workspace.credentials.of_each_profile()
+            opened = await OpenClient.of(self._to.profile, self._workspace.paths, credentials, cid_version=version)
+            try:
+                await self._to.call(opened.client.upload(path, hidden=True))
+                if item.name is not None and item.name != path.name:
+                    await opened.client.rename(item.cid, item.name)
+            finally:
+                await opened.aclose()
+
+
+class _Moving:
+    """Progress of all pins of a plan as one."""
+
+    def __init__(self, plan: Plan, on_progress: Progress | None) -> None:
+        sizes = [item.size for item in plan.going]
+        self._total = None if None in sizes else sum(size or 0 for size in sizes)
+        self._on_progress = on_progress
+        self._done: dict[str, int] = {}
+        self._sum = 0
+
+    def of(self, item: Item) -> Progress:
+        """The progress of one pin."""
+
+        def tell(done: int, _total: int | None) -> None:
+            self._sum += done - self._done.get(item.cid, 0)
+            self._done[item.cid] = done
+            if self._on_progress is not None:
+                self._on_progress(self._sum, self._total)
+
+        return tell
+
+
+async def _there(writer: Client, pins: Sequence[Pin]) -> set[tuple[int, bytes]]:
+    """The contents that the destination keeps, or is about to."""
+    if len(pins) > FEW:
+        async with aclosing(writer.pins()) as listing:
+            return {_key(pin.cid) async for pin in listing if pin.status != "failed"}
+
+    async def find(pin: Pin) -> bool:
+        known = await writer.find(pin.cid)
+        return known is not None and known.status != "failed"
+
+    kept = await _each(list(pins), find)
+    return {_key(pin.cid) for pin, is_kept in zip(pins, kept, strict=True) if is_kept}
+
+
+def _key(cid: str) -> tuple[int, bytes]:
+    """The same for both versions of a CID."""
+    parsed = Cid.parse(cid)
+    return parsed.codec, parsed.multihash
+
+
+async def _look_at_root(reader: Client, item: Item) -> Item:
+    """The size of some content, and where it has to be uploaded whether its CID can be kept, from its first block."""
+    try:
+        block = await reader.block(item.cid)
+        cid = Cid.parse(item.cid)
+        size = len(block)
+        if cid.codec == DAG_PB:
+            size += sum(link.size or 0 for link in decode_node(block).links)
+    except (PinuiError, ContentAddressError):
+        return item  # the copy itself will say why
+    item = replace(item, size=size if item.size is None else item.size)
+    why = _trouble_with_layout(cid, block) if item.way == "upload" else None
+    return item if why is None else replace(item, way="left out", why=why)
+
+
+def _trouble_with_layout(cid: Cid, block: bytes) -> str | None:
+    """Why an upload can't give this CID, as far as the first block tells; None if it may."""
+    if cid.hash_code != SHA2_256 or cid.codec not in (RAW, DAG_PB):
+        return "the service makes no such CIDs from files"
+    chunk = KUBO_V0.chunk_size
+    if cid.codec == RAW:
+        return LAYOUT if len(block) > chunk else None
+    piece = read_block(cid, block)
+    if isinstance(piece, Symlink):
+        return "it is a link"
+    if not isinstance(piece, FilePiece):
+        return None  # a folder: only reading it tells
+    has_raw_leaves = any(child.codec == RAW for child, _size in piece.children)
+    if not piece.children:
+        return LAYOUT if cid.version == 1 or len(piece.data) > chunk else None
+    first, span = piece.children[0][1], chunk
+    while span < first:
+        span *= KUBO_V0.links
+    is_even = all(size == span for _child, size in piece.children[:-1])
+    is_leaf_row = span == chunk
+    fits = is_even and (not is_leaf_row or has_raw_leaves == (cid.version == 1)) and len(piece.children) > 1
+    return None if fits and len(piece.children) <= KUBO_V0.links else LAYOUT
+
+
+def _predict(path: Path, version: int) -> str:
+    """The CID that an upload gets. Touches the disk."""
+    profile = profile_for(version)
+    return str(predict_source(open_source(path, hidden=True), [profile])[profile.name])
+
+
+def _is_public(service: Service) -> bool:
+    """Whether a hosted service gives its content to the IPFS network."""
+    profile = service.profile
+    is_here = is_loopback(urlsplit(profile.api_url or "").hostname)
+    return profile.provider == "pinning" and profile.preset != "local" and not is_here
+
+
+async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
+    """The results for each item, in their order, a few at a time."""
+    results: dict[int, R] = {}
+    waiting: Iterator[tuple[int, T]] = iter(enumerate(items))
+
+    async def go_on() -> None:
+        for number, item in waiting:
+            results[number] = await work(item)
+
+    await asyncio.gather(*(go_on() for _ in range(LOOKS_AT_ONCE)))
+    return [results[number] for number in range(len(items))]

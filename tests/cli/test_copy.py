@@ -1,0 +1,186 @@
+"""`pinui copy`: pins from one node to another, with their CIDs and names."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pinui import PinProvider, Unsupported
+from pinui.ipfs.car import encode_header, encode_section_head
+from pinui.ipfs.importer import UNIXFS_2025, Importer
+from pinui.node import Node
+from tests.cli.conftest import Ran, Run
+
+CANARY = "canary-token-that-nobody-may-see"
+MIB = 1024 * 1024
+Pins = Callable[[], dict[str, str]]
+
+
+@pytest.fixture
+def work(call: Run, tmp_path: Path) -> Iterator[Node]:
+    """A second service, with the profile `work`."""
+    node = Node(tmp_path / "work", token=CANARY)
+    node.start()
+    urls = ("--api-url", node.api_url, "--gateway-url", node.gateway_url)
+    assert call("profile", "add", "work", *urls, stdin=f"{CANARY}\n").code == 0
+    yield node
+    node.stop()
+
+
+@pytest.fixture
+def copy(call: Run, work: Node) -> Run:
+    """Copy from the node on this machine to `work`."""
+
+    def run(*arguments: str, stdin: str = "", **variables: str) -> Ran:
+        variables = {"PINUI_TOKEN_WORK": CANARY, "PINUI_TOKEN": "not for any of these"} | variables
+        return call("copy", "--from", "local", "--to", "work", *arguments, stdin=stdin, **variables)
+
+    return run
+
+
+@pytest.fixture
+def pins(call: Run) -> Pins:
+    """The pins of `work`: CIDs, and their names."""
+
+    def run() -> dict[str, str]:
+        rows = call("--profile", "work", "--json", "pins", PINUI_TOKEN_WORK=CANARY).out.splitlines()
+        return {row["cid"]: row["name"] for row in map(json.loads, rows)}
+
+    return run
+
+
+def fill(folder: Path) -> Path:
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "large.bin").write_bytes(random.Random(1).randbytes(600_000))
+    (folder / ".hidden").write_text("seen")
+    return folder
+
+
+def archive(path: Path, data: bytes) -> str:
+    """A CAR of a file that was cut into large pieces, as newer programs do. Its CID."""
+    importer = Importer(UNIXFS_2025)
+    blocks = importer.feed(data)
+    last, root, _size = importer.finish()
+    with path.open("wb") as file:
+        file.write(encode_header([root]))
+        for block in [*blocks, *last]:
+            content = b"".join(block.parts)
+            file.write(encode_section_head(block.cid, len(content)) + content)
+    return str(root)
+
+
+def test_everything_goes_once_with_its_cid_and_name(call: Run, copy: Run, pins: Pins, here: Path) -> None:
+    folder = call("upload", "--hidden", str(fill(here / "album"))).out.split("\t")[0]
+    stored = call("store", '{"a":1}').line
+    (here / "odd.car").write_bytes(b"")
+    odd = archive(here / "odd.car", random.Random(2).randbytes(3 * MIB))
+    assert call("import", "odd.car").line.startswith(odd)
+
+    told = copy("--all", "--dry-run")
+    assert told.code == 0
+    assert "3 of 3 pins to copy from local to work." in told.err
+    assert "3  by archive, same CID, 3.7 MB" in told.err
+    assert {line.split("\t")[0] for line in told.out.splitlines()} == {folder, stored, odd}
+    assert pins() == {}, "nothing was sent"
+
+    copied = copy("--all")
+    assert copied.code == 0
+    assert {line.split("\t")[1] for line in copied.out.splitlines()} == {"copied"}
+    assert "3 copied." in copied.err
+    assert set(pins()) == {folder, stored, odd}
+    assert (pins()[folder], pins()[odd]) == ("album", "odd")
+    assert call("verify", folder, odd, "--profile", "work", PINUI_TOKEN_WORK=CANARY).code == 0
+
+    again = copy(folder, stored)
+    assert (again.code, [line.split("\t")[1] for line in again.out.splitlines()]) == (0, ["there", "there"])
+    assert "0 copied, 2 there already." in again.err
+    assert set(call("pins").out.split()) >= {folder, stored}, "nothing is removed"
+    assert CANARY not in copied.out + copied.err
+
+
+def test_a_filter_and_lines_on_stdin_choose_what_is_copied(call: Run, copy: Run, pins: Pins) -> None:
+    first = call("store", '{"a":1}').line
+    second = call("store", '{"a":2}').line
+    call("rename", first, "draft")
+    assert copy("--filter", "draft").out.split("\t")[0] == first
+    assert copy("-", stdin=f"{second}\tand more\n").code == 0
+    assert set(pins()) == {first, second}
+
+
+def test_the_newer_api_takes_archives_as_well(call: Run, work: Node, here: Path) -> None:
+    urls = ("--api-url", work.api_url, "--gateway-url", work.gateway_url, "--dialect", "pinata-v3")
+    assert call("profile", "add", "newer", *urls, stdin=f"{CANARY}\n").code == 0
+    cid = call("upload", str(fill(here / "album"))).out.split("\t")[0]
+    there = call("copy", "--from", "local", "--to", "newer", cid, PINUI_TOKEN_NEWER=CANARY)
+    assert (there.code, there.out) == (0, f"{cid}\tcopied\talbum\n")
+    call("revoke", cid, "--yes")
+    back = call("copy", "--from", "newer", "--to", "local", cid, PINUI_TOKEN_NEWER=CANARY)
+    assert (back.code, back.out) == (0, f"{cid}\tcopied\talbum\n")
+    assert call("verify", cid).code == 0
+
+
+async def no_cars(*_arguments: object, **_more: object) -> None:
+    raise Unsupported("This service takes no CARs")
+
+
+async def takes_none(_provider: PinProvider) -> bool:
+    return False
+
+
+def test_a_service_without_archives_gets_what_keeps_its_cid_and_nothing_else(
+    call: Run, copy: Run, pins: Pins, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = call("upload", str(fill(here / "album"))).out.split("\t")[0]
+    document = call("store", '{"a":1}').line
+    odd = archive(here / "odd.car", random.Random(2).randbytes(3 * MIB))
+    call("import", "odd.car")
+    (here / "newer").mkdir()
+    (here / "newer" / "x").write_text("x")
+    monkeypatch.setattr(PinProvider, "takes_cars", takes_none)
+    monkeypatch.setattr(PinProvider, "import_car", no_cars)
+    planned = copy("--all", "--dry-run")
+    assert planned.code == 1
+    assert "2  read and added again, same CID" in planned.err
+    assert "1  can't be copied with the same CID: left out" in planned.err
+    copied = copy("--all")
+    assert copied.code == 1
+    assert "2 copied, 1 left out." in copied.err
+    assert "another way than the service" in copied.err
+    assert set(pins()) == {folder, document}
+    assert pins()[folder] == "album"
+    assert odd not in pins()
+
+
+def test_what_the_source_has_lost_fails_and_the_rest_is_copied(
+    call: Run, copy: Run, pins: Pins, own_home: Path
+) -> None:
+    first = call("store", '{"a":1}').line
+    second = call("store", '{"a":2}').line
+    [lost] = [path for path in own_home.rglob("*.car") if first in path.name]
+    lost.unlink()
+    copied = copy(first, second)
+    assert copied.code == 1
+    assert "1 copied, 1 failed." in copied.err
+    assert set(pins()) == {second}
+    assert dict(line.split("\t")[:2] for line in copied.out.splitlines()) == {first: "failed", second: "copied"}
+
+
+def test_a_destination_that_is_gone_is_told_once(call: Run, copy: Run, work: Node) -> None:
+    cid = call("store", '{"a":1}').line
+    work.stop()
+    gone = copy(cid)
+    assert (gone.code, gone.out) == (1, "")
+    assert gone.err.count("pinui:") == 1
+
+
+def test_wrong_usage_is_told_before_anything_is_asked(call: Run, copy: Run) -> None:
+    assert copy().code == 2
+    assert copy("--all", "--filter", "x").code == 2
+    assert call("copy", "--from", "local", "--all").code == 2
+    same = call("copy", "--from", "local", "--to", "local", "--all")
+    assert (same.code, "the same one" in same.err) == (1, True)
+    assert "no profile “nobody”" in call("copy", "--from", "local", "--to", "nobody", "--all").err

@@ -1,0 +1,126 @@
+"""Copies between the embedded node, a real Kubo and a real IPFS Cluster."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pinui import Pin
+from pinui.workspace import Profile, Workspace
+from pinui.workspace.copying import Copying, Outcome, Plan
+from pinui.workspace.whereabouts import whereabouts
+from tests.real.cluster import Cluster
+from tests.real.daemon import answered
+from tests.real.kubo import KuboServer
+
+pytestmark = pytest.mark.real
+
+KIB = 1024
+
+
+@pytest.fixture
+async def workspace(own_home: Path, kubo_daemon: KuboServer, cluster: Cluster) -> AsyncIterator[Workspace]:
+    """A workspace with a profile for each server."""
+    async with await Workspace.open() as workspace:
+        first, second = cluster.peers[0], cluster.peers[1]
+        for profile in (
+            Profile("kubo", "custom", kubo_daemon.rpc_url, kubo_daemon.gateway_url, provider="kubo"),
+            Profile("cluster", "custom", cluster.rest_url, cluster.gateway_url, provider="cluster"),
+            Profile("member", "custom", first.kubo.rpc_url, first.kubo.gateway_url, provider="kubo"),
+            Profile("other", "custom", second.kubo.rpc_url, second.kubo.gateway_url, provider="kubo"),
+            Profile("asking", "custom", cluster.pinning_url, second.kubo.gateway_url, provider="psa"),
+        ):
+            workspace.profiles.save(profile)
+        yield workspace
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Pinning Service API of a cluster without users takes any token."""
+    monkeypatch.setenv("PINUI_TOKEN_ASKING", "any")
+
+
+def fill(folder: Path, seed: int) -> Path:
+    (folder / "sub" / "empty").mkdir(parents=True)
+    for number, size in enumerate((0, 1, 256 * KIB, 256 * KIB + 1, 700 * KIB)):
+        (folder / "sub" / f"{number}.bin").write_bytes(random.Random(seed + number).randbytes(size))
+    return folder
+
+
+async def store(workspace: Workspace, profile: str, path: Path) -> str:
+    """Upload a file or folder at a service; its CID."""
+    return (await workspace.upload(path, at=workspace.service_of(profile))).cid
+
+
+async def copy(workspace: Workspace, source: str, to: str, *cids: str) -> tuple[Plan, list[Outcome]]:
+    copying = Copying(workspace, workspace.service_of(source), workspace.service_of(to))
+    plan, outcomes = await copying.plan(await copying.pins_of(cids)), list[Outcome]()
+    await copying.run(plan, outcomes.append)
+    return plan, outcomes
+
+
+async def found(workspace: Workspace, profile: str, cid: str) -> Pin | None:
+    return await (await workspace.service_of(profile).open()).client.find(cid)
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "way"),
+    [
+        ("local", "kubo", "archive"),
+        ("kubo", "local", "archive"),
+        ("local", "cluster", "archive"),
+        ("cluster", "local", "archive"),
+        ("kubo", "cluster", "cid"),
+        ("member", "cluster", "cid"),
+        ("member", "other", "cid"),
+    ],
+)
+async def test_files_and_folders_arrive_with_their_cids_and_names(
+    workspace: Workspace, tmp_path: Path, source: str, to: str, way: str
+) -> None:
+    seed = random.Random(f"{source} {to}").randrange(10**9)
+    folder = await store(workspace, source, fill(tmp_path / "album", seed))
+    (tmp_path / "large.bin").write_bytes(random.Random(seed).randbytes(3_000_000))
+    file = await store(workspace, source, tmp_path / "large.bin")
+    plan, outcomes = await copy(workspace, source, to, folder, file)
+    assert [item.way for item in plan.items] == [way, way]
+    assert all(item.size and item.size > 1_000_000 for item in plan.items)
+    assert [outcome.state for outcome in outcomes] == ["copied", "copied"], outcomes
+    for cid, name in ((folder, "album"), (file, "large.bin")):
+        pin = await answered(
+            lambda cid=cid: found(workspace, to, cid), lambda pin: pin is not None and pin.status == "pinned"
+        )
+        assert pin is not None
+        assert (pin.cid, pin.name) == (cid, name)
+        assert await (await workspace.service_of(to).open()).client.verify(cid) == "verified"
+    again, outcomes = await copy(workspace, source, to, folder, file)
+    assert [outcome.state for outcome in outcomes] == ["there", "there"]
+    assert again.going == []
+
+
+async def test_a_service_that_pins_by_cid_fetches_from_the_daemon_that_has_it(
+    workspace: Workspace, token: None, tmp_path: Path
+) -> None:
+    (tmp_path / "asked.bin").write_bytes(random.Random(77).randbytes(500_000))
+    cid = await store(workspace, "other", tmp_path / "asked.bin")
+    plan, outcomes = await copy(workspace, "other", "asking", cid)
+    assert [item.way for item in plan.items] == ["cid"]
+    assert [outcome.state for outcome in outcomes] == ["copied"], outcomes
+    pin = await found(workspace, "asking", cid)
+    assert pin is not None
+    assert (pin.name, pin.status) == ("asked.bin", "pinned")
+    places = {place.profile: place.state for place in await whereabouts(workspace, cid)}
+    assert (places["asking"], places["cluster"], places["local"]) == ("pinned", "pinned", "not pinned")
+
+
+async def test_nobody_can_fetch_from_the_embedded_node_so_its_pins_are_left_out(
+    workspace: Workspace, token: None
+) -> None:
+    cid = (await workspace.store({"only": "here"})).cid
+    plan, outcomes = await copy(workspace, "local", "asking", cid)
+    assert plan.going == []
+    assert [outcome.state for outcome in outcomes] == ["left out"]
+    assert "not on the IPFS network" in (outcomes[0].error or "")
