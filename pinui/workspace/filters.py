@@ -8,11 +8,27 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 from unicodedata import combining, normalize
 
-__all__ = ["KEYS", "Age", "Filter", "Is", "KindIs", "On", "Size", "Term", "To", "Word", "folded", "parse_filter"]
+__all__ = [
+    "KEYS",
+    "Age",
+    "Filter",
+    "Is",
+    "KindIs",
+    "On",
+    "Size",
+    "Term",
+    "To",
+    "Word",
+    "completion",
+    "explanation",
+    "folded",
+    "parse_filter",
+]
 
 KIND_WORDS = ("json", "file", "message", "dir")
 Place = Literal["account", "here", "both", "elsewhere"]
@@ -151,6 +167,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "to": (),
 }
 """The keys, with values to propose."""
+A_SIZE = "a size such as >1mb or <300kb"
+AN_AGE = "an age such as <7d, >2h or >1y"
 
 
 def folded(*texts: str | None) -> str:
@@ -170,6 +188,36 @@ def parse_filter(text: str) -> Filter:
         if term is not None:
             terms.append(term)
     return Filter(tuple(terms), tuple(mistakes))
+
+
+def completion(text: str, recipients: Sequence[str] = ()) -> str | None:
+    """The text with its last term completed: a key, one of its values or a recipient; None if there is nothing to add.
+
+    The result begins with the text as it was typed.
+    """
+    begun = text.rpartition(" ")[2].removeprefix("-")
+    key, colon, value = begun.partition(":")
+    if not begun or '"' in begun:
+        return None
+    if not colon:
+        endings = [f"{name}:" for name in KEYS if name.startswith(key)]
+        typed = key
+    else:
+        names = (f'"{name}"' if " " in name else name for name in recipients)
+        endings = list(names) if key == "to" else list(KEYS.get(key, ()))
+        typed = value
+    longer = (ending for ending in endings if ending.startswith(typed) and ending != typed)
+    return next((text[: len(text) - len(typed)] + ending for ending in longer), None)
+
+
+def explanation(text: str) -> str:
+    """The values that may follow the last term, while it is a key or the beginning of one; else empty."""
+    begun = text.rpartition(" ")[2].removeprefix("-")
+    key = next((name for name in KEYS if begun and f"{name}:".startswith(begun)), None)
+    if key is None:
+        return ""
+    values = {"size": A_SIZE, "age": AN_AGE, "to": "a part of the recipient's name"}
+    return f"{key}: {values.get(key) or ', '.join(KEYS[key])}"
 
 
 def _term(match: re.Match[str], mistakes: list[str]) -> Term | None:
@@ -203,7 +251,7 @@ def _keyed(key: str, value: str, negated: bool) -> Term | str:
         return Is(state, negated) if state else f"one of {', '.join(STATES)}"
     comparison, number = _figure(word, UNITS if key == "size" else SPANS)
     if number is None:
-        return "a size such as >1mb or <300kb" if key == "size" else "an age such as <7d, >2h or >1y"
+        return A_SIZE if key == "size" else AN_AGE
     if key == "size":
         return Size(comparison or ">=", number, negated)
     return Age(comparison or "<=", number, negated)

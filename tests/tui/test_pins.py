@@ -60,6 +60,25 @@ async def test_slash_filters_as_you_type_and_esc_clears() -> None:
         assert app.screen.focused is pins_of(app).pins
 
 
+async def test_the_filter_is_completed_and_explained_as_you_type() -> None:
+    async with workbench() as (app, pilot):
+        await store(app, harbour={"a": 1})
+        await app.workspace.send("alice", "The lantern is lit.")
+        await app.workspace.send("bob\x1b[2J", "No.")
+        await pilot.press("slash", "k")
+        await shows(pilot, "/ kind:", "kind: json, file, message, dir", "tab complete")
+        await pilot.press("right")
+        await shows(pilot, "/ kind:json", "kind: json, file, message, dir")
+        await pilot.press("m", "tab")
+        await shows(pilot, "2 pins with “kind:message”")
+        await pilot.press("space", *"to:a", "tab")
+        await shows(pilot, "1 pin with “kind:message to:alice”")
+        assert "tab complete" not in text_of(app).splitlines()[-1]
+        assert app.screen.focused is not pins_of(app).pins
+        await pilot.press("tab")
+        assert app.screen.focused is pins_of(app).detail, "without a completion, tab goes on to the next pane"
+
+
 async def test_s_sorts_and_the_header_says_how() -> None:
     async with workbench() as (app, pilot):
         await store(app, b={"x": "y" * 50}, a={"x": 1}, c={"x": "y" * 20})

@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pinui.workspace.filters import Age, Filter, Is, KindIs, On, Size, To, Word, folded, parse_filter
+from pinui.workspace.filters import (
+    Age,
+    Filter,
+    Is,
+    KindIs,
+    On,
+    Size,
+    To,
+    Word,
+    completion,
+    explanation,
+    folded,
+    parse_filter,
+)
 
 
 def test_each_kind_of_term_is_understood() -> None:
@@ -73,3 +86,47 @@ def test_a_term_and_its_opposite_divide_all_pins(number: int, unit: str, sign: s
 def test_case_and_accents_are_folded() -> None:
     assert folded("Café", None, "NAÏVE ﬁle") == "cafe\nnaive file"
     assert parse_filter("cafe").matches("bafy", "CAFÉ.png", None, None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("ki", "kind:"),
+        ("kind:", "kind:json"),
+        ("kind:f", "kind:file"),
+        ("draft -is:r", "draft -is:revoked"),
+        ("size:<", "size:<100kb"),
+        ("to:al", "to:alice"),
+        ("to:the", None),
+        ('to:"the', None),
+        ("kind:json", None),
+        ("harbour", None),
+        ("", None),
+        ("kind:json ", None),
+        ("http:", None),
+    ],
+)
+def test_the_last_term_is_completed(typed: str, completed: str | None) -> None:
+    assert completion(typed, ["alice", "the crew"]) == completed
+
+
+@given(st.text(), st.lists(st.text()))
+def test_a_completion_begins_with_the_typed_text(text: str, names: list[str]) -> None:
+    found = completion(text, names)
+    assert found is None or (found.startswith(text) and len(found) > len(text))
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("ki", "kind: json, file, message, dir"),
+        ("draft on:", "on: account, here, both, elsewhere"),
+        ("size:", "size: a size such as >1mb or <300kb"),
+        ("-to:", "to: a part of the recipient's name"),
+        ("kind:json", ""),
+        ("harbour", ""),
+        ("", ""),
+    ],
+)
+def test_the_values_of_a_key_are_explained(typed: str, words: str) -> None:
+    assert explanation(typed) == words

@@ -97,6 +97,9 @@ FILTER = Group(
     "The filter line",
     (
         here("filter.keep", "enter,down", "screen.keep_filter", "to the list", "Keep the filter and go to the list"),
+        here(
+            "filter.complete", "tab", "screen.complete_filter", "complete", "Take the words shown in grey; → does, too"
+        ),
         here("filter.clear", "escape", "screen.clear_filter", "clear", "Clear the filter and return to the list"),
     ),
 )
@@ -114,7 +117,12 @@ ABOUT = {
         "? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was revoked. Revoked "
         "pins stay here until you forget them. • is a mark: x and delete act on all marked rows.",
     ),
-    "filter": ("Filter", "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type."),
+    "filter": (
+        "Filter",
+        "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type. "
+        "kind:json, size:>1mb, age:<7d, on:account, is:revoked and to:alice narrow it; a minus in front turns a term "
+        "round, quotes keep words together. The words in grey are a completion: tab or → takes it.",
+    ),
     "detail": (
         "Detail",
         "The facts about the pin under the cursor, and a preview. JSON, text and pictures are shown, other bytes in "

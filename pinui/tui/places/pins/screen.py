@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from textual import events, on
 from textual.containers import Horizontal
+from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -32,8 +33,9 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.workspace import Entry, Query
-from pinui.workspace.filters import parse_filter
+from pinui.workspace.filters import completion, explanation, parse_filter
 from pinui.workspace.rows import Sort
+from pinui.workspace.text import clean_line
 
 __all__ = ["PinsScreen"]
 
@@ -76,9 +78,31 @@ OF_A_PIN = {
 
 
 class FilterLine(Field):
-    """Words to look for."""
+    """Words to look for. A completion of the last one is shown behind it."""
 
     BINDINGS = bindings(FILTER)
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="filter: words, kind:json size:>1mb age:<7d on:account is:revoked to:alice -draft")
+        self.suggester = Completions(self)
+        self.recipients: Sequence[str] = ()
+
+    @property
+    def completion(self) -> str | None:
+        """The value with its last term completed."""
+        return completion(self.value, self.recipients) if self.cursor_at_end else None
+
+
+class Completions(Suggester):
+    """Textual's way to ask a field's completion."""
+
+    def __init__(self, line: FilterLine) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._line = line
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The completed text."""
+        return self._line.completion
 
 
 class PinsScreen(PlaceScreen):
@@ -99,9 +123,7 @@ class PinsScreen(PlaceScreen):
         """The filter above the list and the detail."""
         with Horizontal(id="filter"):
             yield Static("/")
-            yield FilterLine(
-                placeholder="filter: words, kind:json size:>1mb age:<7d on:account is:revoked to:alice -draft"
-            )
+            yield FilterLine()
         with Horizontal(classes="body"):
             yield PinList(self._fetch, self.app.clock)
             yield Detail()
@@ -219,7 +241,12 @@ class PinsScreen(PlaceScreen):
             facts.append(size(total))
         if pins.range_from is not None:
             facts.append("v ends the range")
-        pins.foot = " · ".join([*parse_filter(self.asked.text).mistakes, *facts])
+        text = self.asked.text
+        if self.query_one(FilterLine).has_focus and (hint := explanation(text)):
+            finished = text.rpartition(" ")[0]  # the term that is being typed is no mistake yet
+            pins.foot = " · ".join([*parse_filter(finished).mistakes, hint, *facts])
+        else:
+            pins.foot = " · ".join([*parse_filter(text).mistakes, *facts])
 
     @on(ItemList.Moved)
     @on(PinList.Loaded)
@@ -268,6 +295,18 @@ class PinsScreen(PlaceScreen):
         self.add_class("-filter")
         self.app.stylesheet.update(self)  # at once: what is hidden cannot take the focus
         focus_now(self.query_one(FilterLine))
+        self.work_on(self._read_recipients, "recipients")
+
+    async def _read_recipients(self) -> None:
+        known = await self.workspace.history.recipients(self.workspace.profile.name)
+        # A name that a terminal would obey is not offered: the line would draw it.
+        self.query_one(FilterLine).recipients = [one.name for one in known if clean_line(one.name) == one.name]
+
+    def action_complete_filter(self) -> None:
+        """Take the completion."""
+        line = self.query_one(FilterLine)
+        if line.completion is not None:
+            line.set_text(line.completion)
 
     def action_keep_filter(self) -> None:
         """Go back to the list and keep the filter."""
@@ -298,6 +337,8 @@ class PinsScreen(PlaceScreen):
             return self.is_mounted and self._has_revoked()
         if action == "clear_filter":
             return bool(self.asked.text) or self.has_class("-filter")
+        if action == "complete_filter":
+            return self.query_one(FilterLine).completion is not None
         if action == "walk_into":
             return self.detail.folder is not None
         if action == "walk_up":
