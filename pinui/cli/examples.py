@@ -74,6 +74,12 @@ EXAMPLES = {
     ),
     "profile use": ("pinui profile use work",),
     "profile remove": ("pinui profile remove work",),
+    "transfers": (
+        "pinui transfers",
+        "pinui transfers resume",
+    ),
+    "transfers resume": ("pinui transfers resume",),
+    "transfers forget": ("pinui transfers forget 12",),
     "test": ("pinui --profile work test",),
     "info": ("pinui info --json",),
     "completion": (

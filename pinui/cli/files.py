@@ -7,7 +7,7 @@ import io
 import os
 import shlex
 import sys
-from collections import deque
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,22 +19,24 @@ from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.scratch import create_private, scratch_folder
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean
-from pinui.workspace.transfers import Transfer
+from pinui.workspace.transfers.queue import absolute, download_options, upload_options
+from pinui.workspace.transfers.rows import ItemState
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import AsyncIterator
+    from collections.abc import Callable
     from typing import BinaryIO
 
     from pinui.cli.console import Console
     from pinui.sdk.models import LeftOut, Verification
     from pinui.workspace import Workspace
+    from pinui.workspace.transfers import Transfer
+    from pinui.workspace.transfers.rows import Item, Request
 
-__all__ = ["download", "files_in", "say_left_out", "upload"]
+__all__ = ["download", "files_in", "finish", "finish_download", "say_left_out", "upload"]
 
 READABLE = 16 * 1024 * 1024
 INSTEAD = "Use -o FILE, or a pipe."
-QUEUED = 8  # enough to keep every slot of the queue busy
 
 
 def upload(options: Namespace, console: Console) -> int:
@@ -57,66 +59,123 @@ def upload(options: Namespace, console: Console) -> int:
 async def _upload_all(
     workspace: Workspace, options: Namespace, console: Console, piped: Path | None
 ) -> tuple[int, int]:
+    paths = [path for path in options.paths if await _is_there(path, console)]
+    missing = len(options.paths) - len(paths)
+    if not paths:
+        return 0, missing
     await workspace.connect()  # a profile that does not work is reported once, not for each file
-    done = failed = 0
-    pending: deque[tuple[str, Transfer]] = deque()
+    workspace.uploading.piped = piped
+    transfer = await begin_upload(workspace, console, paths, options)
+    done, failed = await finish(workspace, console, transfer)
+    return done, failed + missing
+
+
+async def _is_there(path: str, console: Console) -> bool:
+    if path == "-" or await asyncio.to_thread(os.path.lexists, path):
+        return True
+    console.fail(f"{path or 'An empty name'}: there is no such file.")
+    return False
+
+
+async def begin_upload(workspace: Workspace, console: Console, paths: list[str], options: Namespace) -> Transfer:
+    """Begin with a new request for these paths, or go on with the same one of an earlier run."""
+    transfers = workspace.transfers
+    how = {"hidden": options.hidden, "follow_links": options.follow_links}
+    what = upload_options(paths, name=options.name, **how, each=options.recursive)
+    spelled = _spelling(paths)
+    known = None if "-" in paths else await transfers.find("upload", what)
+    if known is not None:
+        _say_adopted(console, known)
+        transfer = transfers.adopt(known, listed_again=True)
+    else:
+        title = options.name or (Path(what["paths"][0]).name if len(paths) == 1 else f"{len(paths)} paths")
+        transfer = transfers.start(transfers.new("upload", title, what))
+
+    def say_listed(folder: str, files: int, left_out: LeftOut) -> None:
+        say_left_out(console, spelled(folder), replace(left_out, empty_folders=0))  # folders themselves don't go up
+        if not files:
+            console.say(f"{spelled(folder)} holds no files to upload.")
+
+    transfer.spelled, transfer.on_listed = spelled, say_listed
+    return transfer
+
+
+def _say_adopted(console: Console, known: Request) -> None:
+    """Refuse work that another process does; say that an earlier request goes on."""
+    if known.is_running:
+        raise VerbError(
+            "Another pinui process does this already.", hint="`pinui transfers` shows it; wait for it, or end it."
+        )
+    tally = known.tally
+    so_far = f": {tally.done:,} of {tally.items:,} are done" if tally.items > 1 else ""
+    console.say(f"Going on with transfer {known.id}, which was not finished{so_far}.")
+
+
+async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> tuple[int, int]:
+    """Run a transfer to its end, and print its results: the numbers of items that are done and that failed."""
+    done = failed = held = 0
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
-
-    async def finish_one() -> bool:
-        path, transfer = pending.popleft()
-        await workspace.transfers.wait(transfer)
-        return _report(console, path, transfer)
-
     try:
-        async for path in _paths(options, console):
-            if isinstance(path, VerbError):
-                console.fail(str(path))
-                failed += 1
-                continue
-            source = piped if path == "-" and piped is not None else Path(path)
-            transfer = workspace.transfers.upload(
-                source, name=options.name, hidden=options.hidden, follow_links=options.follow_links
-            )
-            pending.append((path, transfer))
-            if len(pending) >= QUEUED:
-                succeeded = await finish_one()
-                done, failed = done + succeeded, failed + (not succeeded)
-                workspace.transfers.clear_ended()
-        while pending:
-            succeeded = await finish_one()
-            done, failed = done + succeeded, failed + (not succeeded)
+        async with aclosing(workspace.transfers.results(transfer)) as results:
+            async for item in results:
+                succeeded = await _report(workspace, console, transfer, item)
+                done, failed, held = done + succeeded, failed + (not succeeded), held + item.was_held
+        await workspace.transfers.wait(transfer)
+    except asyncio.CancelledError:
+        _say_left(console, transfer)
+        raise
     finally:
         stop()
         console.end_bars()
+    if held:
+        words = "The account holds it" if transfer.items == 1 else f"The account holds {held:,} of {transfer.items:,}"
+        console.say(f"{words} already: not sent again.")
+    if transfer.failure is not None and not failed:  # no item's own failure
+        raise transfer.failure
+    if failed and not transfer.is_for_good:
+        console.say("`pinui transfers resume` tries again.")
     return done, failed
 
 
-def _report(console: Console, path: str, transfer: Transfer) -> bool:
-    if transfer.state != "done" or transfer.entry is None:
-        console.report(transfer.failure or VerbError("It was cancelled."), about=path)
+def _say_left(console: Console, transfer: Transfer) -> None:
+    """After ctrl+c: how the rest is done."""
+    left = transfer.items - transfer.finished
+    of = f"{left:,} of {transfer.items:,} files are left" if transfer.items > 1 else "The transfer is not finished"
+    if "-" in transfer.options.get("paths", ()):
+        console.say(f"{of}. Content from stdin can't be resumed: pipe it in again.")
+    elif left or not transfer.is_listed:
+        console.say(f"{of}. `pinui transfers resume`, or the same command again, goes on.")
+
+
+async def _report(workspace: Workspace, console: Console, transfer: Transfer, item: Item) -> bool:
+    path = transfer.spelled(item.source)
+    if item.state is not ItemState.DONE or item.cid is None:
+        console.report(item.failure or VerbError(item.error or "It was cancelled."), about=path)
         return False
     if console.as_json:
-        console.out_json({**transfer.entry.to_json(), "path": path})
+        rows = [item.row] if item.row else await workspace.history.entries([item.entry] if item.entry else [])
+        console.out_json({**(rows[0].to_json() if rows else {"cid": item.cid}), "path": path})
     else:
-        console.row(transfer.entry.cid, path)
-    if transfer.left_out is not None:
-        say_left_out(console, path, transfer.left_out)
+        console.row(item.cid, path)
+    if item.left_out is not None:
+        say_left_out(console, path, item.left_out)
     return True
 
 
-async def _paths(options: Namespace, console: Console) -> AsyncIterator[str | VerbError]:
-    """The paths to upload, as typed; a folder counts as one, or with -r as its files."""
-    for path in options.paths:
-        if path == "-":
-            yield path
-        elif not await asyncio.to_thread(os.path.lexists, path):
-            yield VerbError(f"{path or 'An empty name'}: there is no such file.")
-        elif options.recursive and await asyncio.to_thread(os.path.isdir, path):
-            for found in await files_in(path, options, console):
-                yield found
-        else:
-            yield path
+def _spelling(paths: list[str]) -> Callable[[str], str]:
+    """A function that spells a path as it was typed."""
+    typed = {absolute(path): path for path in paths if path != "-"}
+
+    def spelled(place: str) -> str:
+        if place in typed:
+            return typed[place]
+        for folder in Path(place).parents:
+            if str(folder) in typed:
+                return str(Path(typed[str(folder)]) / Path(place).relative_to(folder))
+        return place
+
+    return spelled
 
 
 async def files_in(path: str, options: Namespace, console: Console) -> list[str | VerbError]:
@@ -174,12 +233,10 @@ def download(options: Namespace, console: Console) -> int:
         return 0
     _check_folder(options.output or "")
 
-    async def work(workspace: Workspace) -> Transfer:
-        title = await workspace.name_for(address)
-        return await _download(workspace, console, address, to, overwrite=options.force, title=title)
-
     try:
-        transfer = run(options, console, work)
+        transfer = run(
+            options, console, lambda workspace: _download(workspace, console, address, to, overwrite=options.force)
+        )
     except AlreadyExists as error:
         hint = "Add --force to overwrite it, or choose another name with -o." if error.is_file else error.hint
         raise VerbError(str(error), hint=hint) from None
@@ -242,18 +299,37 @@ def _pour(options: Namespace, console: Console, address: str, into: BinaryIO) ->
     console.hint_unverifiable(verdicts[-1] if verdicts else None)
 
 
-async def _download(workspace: Workspace, console: Console, address: str, to: Path, **how: Any) -> Transfer:
+async def _download(workspace: Workspace, console: Console, address: str, to: Path, *, overwrite: bool) -> Transfer:
     await workspace.connect()
+    transfers = workspace.transfers
+    what = download_options(address, to, overwrite=overwrite)
+    known = await transfers.find("download", what)
+    if known is not None:
+        _say_adopted(console, known)
+        transfer = transfers.adopt(known, listed_again=False)
+    else:
+        transfer = transfers.start(transfers.new("download", await workspace.name_for(address), what))
+    place = absolute(to)
+    transfer.spelled = lambda text: str(to) if text == place else str(to / Path(text).relative_to(place))
+    await finish_download(workspace, console, transfer)
+    return transfer
+
+
+async def finish_download(workspace: Workspace, console: Console, transfer: Transfer) -> None:
+    """Run a download to its end, or raise its failure."""
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
-        transfer = workspace.transfers.download(address, to, **how)
         await workspace.transfers.wait(transfer)
+    except asyncio.CancelledError:
+        _say_left(console, transfer)
+        raise
     finally:
         stop()
         console.end_bars()
+    if isinstance(transfer.failure, AlreadyExists):  # nothing was begun
+        await workspace.transfers.forget(transfer)
     if transfer.failure is not None:
         raise transfer.failure
     if transfer.path is None or transfer.state != "done":
         raise WorkspaceError("The download was cancelled.")
-    return transfer

@@ -184,6 +184,16 @@ def _copy(verbs: _Verbs) -> None:
     verb.add_argument("--dry-run", action="store_true", help="only tell what would be copied, and how")
 
 
+def _transfers(verbs: _Verbs) -> None:
+    verb = verbs.add("transfers", "list, finish or forget transfers that are not finished")
+    parts = verb.add_subparsers(dest="part", metavar="resume|forget", title="also")
+    inner = _Verbs(parts, verbs.everywhere)
+    part = inner.add("transfers resume", "finish what was interrupted; transfers that failed for good stay as they are")
+    part.add_argument("ids", metavar="ID", nargs="*", type=_at_least_one, help="only these (default: all)")
+    part = inner.add("transfers forget", "drop unfinished and failed transfers")
+    part.add_argument("ids", metavar="ID", nargs="*", type=_at_least_one, help="only these (default: all)")
+
+
 def _send(verbs: _Verbs) -> None:
     verb = verbs.add("send", "store a message and print its CID")
     verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
@@ -410,6 +420,7 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "retrieve": _retrieve,
     "upload": _upload,
     "download": _download,
+    "transfers": _transfers,
     "send": _send,
     "receive": _receive,
     "pins": _pins,

@@ -44,6 +44,7 @@ VERBS = {
     "store": "documents",
     "sync": "account",
     "test": "info",
+    "transfers": "transfers",
     "upload": "files",
     "verify": "verify",
 }
@@ -51,7 +52,7 @@ VERBS = {
 # Verbs that are words of Python itself.
 FUNCTIONS = {"import": "import_car"}
 # Verbs that change something: if their output can't be written, that is a failure.
-CHANGING = frozenset({"copy", "import", "pin", "rename", "revoke", "send", "store", "upload"})
+CHANGING = frozenset({"copy", "import", "pin", "rename", "revoke", "send", "store", "transfers", "upload"})
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -47,4 +47,4 @@ class TransferNews:
 def _fate(transfer: Transfer) -> str:
     if transfer.state == "failed":
         return f"{transfer.title} failed"
-    return f"{transfer.title} is {'uploaded' if transfer.direction == 'upload' else 'here'}"
+    return f"{transfer.title} is {'uploaded' if transfer.kind == 'upload' else 'here'}"

@@ -46,6 +46,11 @@ class Paths:
         return self.history.with_name("drafts")
 
     @property
+    def transfers(self) -> Path:
+        """The ledger of transfers."""
+        return self.history.with_name("transfers.db")
+
+    @property
     def debug_log(self) -> Path:
         """The workbench's log with `--debug`."""
         return self.history.with_name("debug.log")

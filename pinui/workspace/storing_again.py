@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pinui.workspace.history import History
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
-    from pinui.workspace.transfers import Progress
+    from pinui.workspace.transfers.transfer import Progress
 
 __all__ = ["same_content", "send_again"]
 

@@ -24,6 +24,8 @@ from pinui.workspace.profiles import ENVIRONMENT, Profiles
 from pinui.workspace.rows import Entry, Query
 from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
+from pinui.workspace.transfers.kinds import Downloading, Uploading
+from pinui.workspace.transfers.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile, State
     from pinui.workspace.rows import AccountState, Kind
-    from pinui.workspace.transfers import Progress
+    from pinui.workspace.transfers.transfer import Progress
 
 __all__ = ["Workspace"]
 
@@ -65,7 +67,9 @@ class Workspace:
         self._subscribers: list[Callable[[], None]] = []
         self.history = History(paths.history, changed=self._tell)
         self.mirror = Mirror(self.history, self._tell)
-        self.transfers = Transfers(self, self._tell)
+        self.uploading = Uploading(self)
+        kinds = {"upload": self.uploading, "download": Downloading(self)}
+        self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell)
 
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:
@@ -77,8 +81,8 @@ class Workspace:
         return cls(paths, Profiles(paths.config, chosen=profile))
 
     async def aclose(self) -> None:
-        """Stop transfers, the client and the node, and close the history."""
-        await self.transfers.cancel_all()
+        """Stop transfers, which stay in the ledger, and the client and the node, and close the history."""
+        await self.transfers.aclose()
         for service in (*self._left, *self._others.values(), self.service):
             await service.aclose()
         await self.history.aclose()
@@ -119,6 +123,10 @@ class Workspace:
         if name not in self._others:
             self._others[name] = self._service_of(self.profiles.get(name), self.credentials.of_each_profile())
         return self._others[name]
+
+    def service_named(self, name: str) -> Service:
+        """The service in use if it has this name, or else that of another profile."""
+        return self.service if name == self.service.profile.name else self.service_of(name)
 
     async def connect(self) -> Client:
         """The client of the profile in use; the first call opens it, and switching closes it."""
@@ -265,6 +273,35 @@ class Workspace:
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
             is_folder = record.left_out is not None
+            return await self._record(service, record, "file", name=name, is_folder=is_folder, source=place)
+
+    async def uploaded_since(self, source: Path, since: int, at: Service) -> Entry | None:
+        """The row of an upload of this path that ended after a moment in milliseconds, if there is one."""
+        place = await asyncio.to_thread(_place_of, source)
+        return None if place is None else await self.history.sent_since(place, at.profile.name, since)
+
+    async def held_already(
+        self, source: Path, *, name: str | None, hidden: bool, follow_links: bool, in_doubt: bool, at: Service
+    ) -> Entry | None:
+        """A new row for a file or folder, if the account holds its content already: nothing has to be sent.
+
+        The history's rows and the mirror are looked at first, and the service confirms. `in_doubt`: the service is
+        asked in any case, because an upload may have reached it without an answer.
+        """
+        from pinui.workspace.held_content import find_held
+
+        with at.held() as service:
+            profile = service.profile.name
+            if not in_doubt and not await self._knows_pins(profile):
+                return None
+            client = await self._ready_to_write(service)
+            how = {"hidden": hidden, "follow_links": follow_links}
+            found = await find_held(client, self.history, profile, source, **how, in_doubt=in_doubt)
+            if found is None:
+                return None
+            record, is_folder = found
+            place = await asyncio.to_thread(_place_of, source)
+            name = name or _own_name(source)
             return await self._record(service, record, "file", name=name, is_folder=is_folder, source=place)
 
     async def download(
@@ -492,6 +529,10 @@ class Workspace:
         query = Query(profile=self.profile.name, direction="sent", revoked=False)
         entries = await self.history.entries(await self.history.ids(query))
         return list(dict.fromkeys(entry.cid for entry in entries))
+
+    async def _knows_pins(self, profile: str) -> bool:
+        state = await self.history.account_state(profile)
+        return bool(state.pins or state.here)
 
     # Service and status
 

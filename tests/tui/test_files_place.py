@@ -319,6 +319,7 @@ async def test_a_key_behind_clearing_the_list_finds_what_is_left(
             raise WorkspaceError("No room.")
 
         monkeypatch.setattr(app.workspace, "upload", upload)
+        (pictures / "track.gpx").touch()
         for name in ("fjord-1.jpg", "fjord-2.jpg", "track.gpx"):
             app.workspace.transfers.upload(pictures / name)
         await pilot.press("3")

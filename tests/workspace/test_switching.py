@@ -173,5 +173,5 @@ async def test_closing_ends_what_goes_on_elsewhere(workspace: Workspace, other: 
     await other.is_asked(1)
     await workspace.switch("local")
     await workspace.aclose()
-    assert transfer.state == "cancelled"
+    assert transfer.state == "left"
     assert before.opened is None

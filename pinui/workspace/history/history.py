@@ -85,6 +85,7 @@ class History:
     page = _reading(HistoryFile.page)
     latest = _reading(HistoryFile.latest)
     pin_of = _reading(HistoryFile.pin_of)
+    sent_since = _reading(HistoryFile.sent_since)
     record = _reading(HistoryFile.record)
     recipients = _reading(HistoryFile.recipients)
     rows_sharing = _reading(HistoryFile.rows_sharing)

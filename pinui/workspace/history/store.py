@@ -129,6 +129,14 @@ class HistoryFile:
         rows = self._all(selection.rows(), [*selection.values, 1])
         return Entry(*rows[0]) if rows else None
 
+    def sent_since(self, source: str, profile: str, since: int) -> Entry | None:
+        """The newest row about a file or folder of this machine that was sent since a moment in milliseconds."""
+        found = self._all(
+            "SELECT max(id) FROM entries WHERE id >= ? AND source = ? AND profile = ? AND direction = 'sent'",
+            [since << ID_BITS, storable(source), profile],
+        )[0][0]
+        return None if found is None else self.entries([found])[0]
+
     def pin_of(self, cid: str, profile: str) -> int | None:
         """The id of the row that represents a pin."""
         with explained(self.path):

@@ -64,7 +64,7 @@ class TransferList(ItemList):
         mark, mark_tone = VERDICTS.get(verdict or "", ("", ""))[:2]
         return [
             edge,
-            ("↑ " if transfer.direction == "upload" else "↓ ", tone),
+            ("↑ " if transfer.kind == "upload" else "↓ ", tone),
             title,
             ("━" * full, tone),
             ("─" * (bar - full), "line"),
@@ -79,7 +79,7 @@ class TransferList(ItemList):
 def tone_of(transfer: Transfer) -> str:
     """One colour for each state; downloads are violet."""
     states = {"waiting": "warning", "done": "success", "failed": "error", "cancelled": "muted"}
-    return states.get(transfer.state, "primary" if transfer.direction == "upload" else "secondary")
+    return states.get(transfer.state, "primary" if transfer.kind == "upload" else "secondary")
 
 
 def share_of(transfer: Transfer) -> float | None:
@@ -95,13 +95,13 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
     """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     if transfer.state == "running":
         if transfer.total and transfer.done >= transfer.total:  # the last bytes are on their way, or being checked
-            return size(transfer.total), "waiting for the service" if transfer.direction == "upload" else "finishing"
+            return size(transfer.total), "waiting for the service" if transfer.kind == "upload" else "finishing"
         rate = "" if transfer.rate is None else f"{size(transfer.rate)}/s"
         left = "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
         return rate, left if len(left) <= room + 2 else left.removesuffix(" left")
     if transfer.state == "done":
         number = size(transfer.total if transfer.total is not None else transfer.done)
-        if transfer.direction == "upload":
+        if transfer.kind == "upload":
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)
     return transfer.state, "r retries" if transfer.state == "cancelled" else ""

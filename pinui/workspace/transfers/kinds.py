@@ -1,0 +1,212 @@
+"""Uploading and downloading, as kinds of work that can be repeated: an item that is done already counts as done."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.workspace.errors import AlreadyExists, WorkspaceError, WrongCID
+from pinui.workspace.transfers.rows import NewItem
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from pinui.sdk.models import LeftOut, OnVerdict
+    from pinui.sdk.writing.sources import FolderContents
+    from pinui.workspace.rows import Entry
+    from pinui.workspace.service import Service
+    from pinui.workspace.transfers.rows import Item
+    from pinui.workspace.transfers.transfer import Progress, Transfer
+
+__all__ = ["Downloading", "Uploading"]
+
+LISTED = 1000
+"""Items that are written down together."""
+
+
+class Operations(Protocol):
+    """The operations that these kinds need; `Workspace` has them."""
+
+    async def upload(
+        self,
+        source: Path,
+        *,
+        name: str | None = None,
+        hidden: bool = False,
+        follow_links: bool = False,
+        on_progress: Progress | None = None,
+        on_left_out: Callable[[LeftOut], None] | None = None,
+        at: Service | None = None,
+    ) -> Entry: ...
+
+    async def download(
+        self,
+        address: str,
+        to: Path,
+        *,
+        overwrite: bool = False,
+        on_progress: Progress | None = None,
+        on_verdict: OnVerdict | None = None,
+        at: Service | None = None,
+    ) -> Path: ...
+
+    async def name_for(self, address: str) -> str: ...
+
+    async def uploaded_since(self, source: Path, since: int, at: Service) -> Entry | None: ...
+
+    async def held_already(
+        self, source: Path, *, name: str | None, hidden: bool, follow_links: bool, in_doubt: bool, at: Service
+    ) -> Entry | None: ...
+
+
+class Uploading:
+    """Uploads: of paths, each file or folder a pin; or of each file in a folder."""
+
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
+        self.piped: Path | None = None
+        """The file that the content of stdin was written to, in this process."""
+
+    async def items(self, transfer: Transfer, service: Service) -> AsyncIterator[Sequence[NewItem]]:
+        """The paths of the request, or the files in them."""
+        del service
+        options = transfer.options
+        for path in options["paths"]:
+            if options["each"] and await asyncio.to_thread(os.path.isdir, path):
+                found = await _files_in(path, options, transfer)
+                for start in range(0, len(found), LISTED):
+                    yield found[start : start + LISTED]
+            else:
+                yield [await asyncio.to_thread(_alone, path, options, self.piped)]
+
+    async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
+        """Upload one file or folder, unless it has been done or the account holds it already."""
+        options, operations = transfer.options, self._operations
+        path = Path(transfer.spelled(item.source))
+        if item.source == "-":
+            if self.piped is None:
+                raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
+            path = self.piped
+        how: dict[str, Any] = {key: options[key] for key in ("name", "hidden", "follow_links")}
+        if options["each"] and await asyncio.to_thread(path.is_dir):
+            await asyncio.to_thread(_read_folder, path, options)
+        size, seen = await asyncio.to_thread(_look_at, path, options)
+        if item.seen not in (None, seen):
+            raise SourceChanged(f"{path} has changed since the transfer was asked for")
+        item.size, item.seen = size, seen
+        entry = None
+        if item.started_at is not None:
+            entry = await operations.uploaded_since(path, item.started_at, service)
+        if entry is None:
+            in_doubt = item.started_at is not None
+            entry = await operations.held_already(path, **how, in_doubt=in_doubt, at=service)
+            item.was_held = entry is not None
+        if entry is None:
+
+            def note(left_out: LeftOut) -> None:
+                item.left_out = left_out
+                if transfer.items == 1:
+                    transfer.title = f"{transfer.title.rstrip('/')}/"
+
+            try:
+                entry = await operations.upload(path, **how, on_progress=progress, on_left_out=note, at=service)
+            except WrongCID as error:
+                item.cid, item.entry, item.row = error.entry.cid, error.entry.id, error.entry
+                raise
+        item.cid, item.entry, item.row, item.verification = entry.cid, entry.id, entry, entry.verification
+
+
+class Downloading:
+    """Downloads of an address to a path. The file appears there when it is complete."""
+
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
+
+    async def items(self, transfer: Transfer, service: Service) -> AsyncIterator[Sequence[NewItem]]:
+        """One item, whose destination is a file, or a new folder."""
+        del service
+        address, to = transfer.options["address"], Path(transfer.options["to"])
+        if await asyncio.to_thread(to.is_dir):
+            to = to / await self._operations.name_for(address)
+        yield [NewItem(address, shown=transfer.title, destination=str(to))]
+
+    async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
+        """Download it."""
+        to = Path(transfer.spelled(item.destination or transfer.options["to"]))
+        if await asyncio.to_thread(to.is_dir):
+            hint = "Choose another name, or move it away."
+            raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
+        if not await asyncio.to_thread(to.parent.is_dir):
+            raise WorkspaceError(f"The folder {to.parent} is no longer there.", hint="Make it again, and retry.")
+
+        def note(verdict: Any) -> None:
+            item.verification = verdict
+
+        transfer.path = await self._operations.download(
+            item.source,
+            to,
+            overwrite=transfer.options["overwrite"],
+            on_progress=progress,
+            on_verdict=note,
+            at=service,
+        )
+
+
+async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> list[NewItem]:
+    from pinui.sdk.writing.sources import contents_of
+
+    closed: list[OSError] = []
+    how = {"hidden": options["hidden"], "follow_links": options["follow_links"]}
+    try:
+        contents = await contents_of(Path(path), **how, on_error=closed.append)
+    except PinuiError:
+        return [NewItem(path)]  # its run fails in the same way
+    if transfer.on_listed is not None:
+        transfer.on_listed(path, len(contents.files) + len(closed), contents.left_out)
+    found = [
+        NewItem(str(file.path), shown=file.name, size=file.size, seen=_identity(file.status)) for file in contents.files
+    ]
+    return found + [NewItem(str(error.filename)) for error in closed]
+
+
+def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
+    """A path that goes up as one pin."""
+    shown = Path(path).name or path
+    place = piped if path == "-" and piped is not None else Path(path)
+    try:
+        size, seen = _look_at(place, options)
+    except (OSError, PinuiError):
+        return NewItem(path, shown=shown)  # the upload itself says what is wrong
+    return NewItem(path, shown=shown, size=size, seen=seen)
+
+
+def _read_folder(path: Path, options: dict[str, Any]) -> None:
+    """Raise the error for which the files of a folder could not be listed."""
+    from pinui.sdk.writing.sources import look_into
+
+    look_into(path, hidden=options["hidden"], follow_links=options["follow_links"])
+    raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
+
+
+def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, str]:
+    """The size of a file or folder, and a text that is another one after any change to it."""
+    from pinui.sdk.writing.sources import look_into
+
+    if not path.is_dir():
+        status = path.stat()
+        return status.st_size, _identity(status)
+    contents: FolderContents = look_into(path, hidden=options["hidden"], follow_links=options["follow_links"])
+    digest = hashlib.sha256()
+    for file in contents.files:
+        digest.update(f"{file.name}\0{_identity(file.status)}\0".encode("utf-8", "surrogatepass"))
+    for name in contents.empty:
+        digest.update(f"{name}/\0".encode("utf-8", "surrogatepass"))
+    return contents.size, f"folder {digest.hexdigest()}"
+
+
+def _identity(status: os.stat_result) -> str:
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"  # no device: its number may change at a reboot

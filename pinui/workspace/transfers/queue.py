@@ -1,0 +1,508 @@
+"""The queue: runs the items of every transfer in the background, and keeps the ledger true to it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import time
+from array import array
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from pinui.workspace.errors import NoToken, WorkspaceError
+from pinui.workspace.sentences import sentence_for
+from pinui.workspace.transfers.rows import Item, ItemState
+from pinui.workspace.transfers.slots import Slots
+from pinui.workspace.transfers.transfer import NOTICE_SECONDS, Progress, Rate, Transfer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+
+    from pinui.workspace.service import Service
+    from pinui.workspace.transfers.ledger import Ledger
+    from pinui.workspace.transfers.rows import NewItem, Request
+    from pinui.workspace.transfers.transfer import Kind
+
+__all__ = ["AT_ONCE", "Transfers", "absolute", "download_options", "upload_options"]
+
+AT_ONCE = 3
+TAKEN = 16
+"""Items that are marked as begun together: one write to the disk for all of them."""
+MANY = 500
+TO_DO = (ItemState.WAITING, ItemState.RUNNING)
+
+
+class Services(Protocol):
+    """The services that transfers run at; `Workspace` has them."""
+
+    @property
+    def service(self) -> Service: ...
+
+    def service_named(self, name: str) -> Service: ...
+
+
+@dataclass(slots=True)
+class _Line:
+    """The next items of a transfer, taken from the ledger."""
+
+    taken: deque[Item] = field(default_factory=deque[Item])
+    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ends_as: Literal["cancelled", "paused", "left"] = "left"
+    """The state of the transfer if its task is cancelled."""
+    items: Sequence[NewItem] | None = None
+    """Its items, where they were given with the request."""
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once all items are written down."""
+    again: Literal["", "resume", "retry", "list"] = ""
+    """How a request that is in the ledger already goes on."""
+
+
+class Transfers:
+    """The transfers of this process. A few items run at once; the others wait in the ledger."""
+
+    def __init__(
+        self,
+        services: Services,
+        ledger: Ledger,
+        kinds: Mapping[str, Kind],
+        changed: Callable[[], None],
+        *,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self.ledger = ledger
+        self.kinds = dict(kinds)
+        self.all: list[Transfer] = []
+        self._services_of = services
+        self._changed = changed
+        self._slots = Slots(at_once)
+        self._next_id = 1
+        self._services: dict[int, Service] = {}
+        self._lines: dict[int, _Line] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    @property
+    def active(self) -> int:
+        """The number of transfers that run or wait for a slot."""
+        return sum(transfer.is_active for transfer in self.all)
+
+    # Beginning
+
+    def upload(
+        self, path: Path, *, name: str | None = None, hidden: bool = False, follow_links: bool = False
+    ) -> Transfer:
+        """Queue a file, or a folder as one directory; `hidden` and `follow_links` apply to folders."""
+        options = upload_options([str(path)], name=name, hidden=hidden, follow_links=follow_links)
+        transfer = self.new("upload", name or path.name or str(path), options)
+        transfer.path = path
+        return self.start(transfer)
+
+    def download(self, address: str, to: Path, *, overwrite: bool = False, title: str | None = None) -> Transfer:
+        """Queue the download of an address."""
+        transfer = self.new("download", title or to.name or address, download_options(address, to, overwrite=overwrite))
+        transfer.cid, transfer.path = address, to
+        return self.start(transfer)
+
+    def begin(self, kind: str, title: str, options: dict[str, Any], items: Sequence[NewItem] | None = None) -> Transfer:
+        """Queue a request of any kind at the service in use; without `items`, its kind lists them."""
+        return self.start(self.new(kind, title, options), items=items)
+
+    def new(self, kind: str, title: str, options: dict[str, Any]) -> Transfer:
+        """A row for a request that has not begun."""
+        service = self._services_of.service
+        transfer = Transfer(self._next_id, kind, title, profile=service.profile.name, options=options)
+        self._services[transfer.id] = service
+        self._next_id += 1
+        self.all.append(transfer)
+        return transfer
+
+    def start(self, transfer: Transfer, *, items: Sequence[NewItem] | None = None) -> Transfer:
+        """Begin with a new row."""
+        return self._start(transfer, _Line(items=items))
+
+    # Going on with requests of the ledger
+
+    async def find(self, kind: str, options: dict[str, Any]) -> Request | None:
+        """The unfinished request for the same work at the service in use, if there is one."""
+        return await self.ledger.find(kind, self._services_of.service.profile.name, options)
+
+    async def look(self) -> list[Transfer]:
+        """Add a row for each unfinished or failed request of the ledger that no living process works on."""
+        known = {transfer.number for transfer in self.all}
+        requests = [one for one in await self.ledger.requests() if not one.is_running and one.id not in known]
+        rows = [self._row_of(request) for request in requests]
+        if rows:
+            self._changed()
+        return rows
+
+    def resume(self, transfer: Transfer) -> None:
+        """Go on with a row that is paused or was left; failed items stay failed."""
+        if transfer.state in ("left", "paused"):
+            self._again(transfer, "resume")
+
+    def adopt(self, request: Request, *, listed_again: bool) -> Transfer:
+        """Go on with a request, with failed items, too; `listed_again`: sources are looked for as at its beginning."""
+        transfer = next((one for one in self.all if one.number == request.id), None) or self._row_of(request)
+        self._again(transfer, "list" if listed_again else "retry")
+        return transfer
+
+    def retry(self, id: int) -> None:  # noqa: A002 – it is the transfer's id
+        """Restart a failed or cancelled transfer, with the same profile; if it is in use, with its current settings."""
+        transfer = self._by_id(id)
+        if transfer is not None and transfer.state in ("failed", "cancelled"):
+            used = self._services_of.service
+            if used.profile.name == transfer.profile:
+                self._services[id] = used
+            self._again(transfer, "retry")
+
+    def _again(self, transfer: Transfer, how: Literal["resume", "retry", "list"]) -> None:
+        if transfer.id not in self._services:
+            try:
+                self._services[transfer.id] = self._services_of.service_named(transfer.profile or "")
+            except WorkspaceError as error:
+                transfer.state, transfer.failure = "failed", error
+                transfer.error, transfer.hint = sentence_for(error)
+                self._changed()
+                return
+        transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
+        transfer.done, transfer.rate, transfer.remaining = transfer.done_size, None, None
+        transfer.started_at = transfer.ended_at = None
+        self._start(transfer, _Line(again=how))
+
+    def _row_of(self, request: Request) -> Transfer:
+        transfer = Transfer(self._next_id, request.kind, request.title, "left", profile=request.profile)
+        self._next_id += 1
+        transfer.number, transfer.options = request.id, request.options
+        if request.state in ("paused", "failed"):
+            transfer.state = "paused" if request.state == "paused" else "failed"
+        _count(transfer, request)
+        self.all.append(transfer)
+        return transfer
+
+    # Ending
+
+    def cancel(self, id: int) -> None:  # noqa: A002
+        """Cancel a transfer, unless it has ended."""
+        self._stop(id, "cancelled")
+
+    def pause(self, id: int) -> None:  # noqa: A002
+        """Stop a transfer until it is resumed, in this process or a later one."""
+        self._stop(id, "paused")
+
+    def clear_ended(self) -> None:
+        """Remove ended transfers from the list, and from the ledger."""
+        ended = [transfer.number for transfer in self.all if transfer.has_ended and transfer.number is not None]
+        self.all = [transfer for transfer in self.all if not transfer.has_ended]
+        kept = {transfer.id for transfer in self.all}
+        self._services = {id_: service for id_, service in self._services.items() if id_ in kept}
+        if ended:
+            self._in_background(self.ledger.forget(ended))
+        self._changed()
+
+    async def forget(self, transfer: Transfer) -> None:
+        """Drop a transfer that is not finished: it is not done, and no later process goes on with it."""
+        self.cancel(transfer.id)
+        await self.wait(transfer)
+        if transfer.number is not None:
+            await self.ledger.forget([transfer.number])
+        self.all = [one for one in self.all if one is not transfer]
+        self._services.pop(transfer.id, None)
+        self._changed()
+
+    async def results(self, transfer: Transfer) -> AsyncGenerator[Item]:
+        """The items of a transfer that has just begun, in the order of their listing, as they are done or fail.
+
+        Items that an earlier process has done are among them.
+        """
+        line, task = self._lines[transfer.id], self._tasks[transfer.id]
+        ended: dict[int, Item] = {}
+        news = asyncio.Event()
+
+        def note(item: Item) -> None:
+            ended[item.id] = item
+            news.set()
+
+        transfer.on_item = note
+        task.add_done_callback(lambda _: (news.set(), line.ready.set()))
+        await line.ready.wait()
+        ids = array("q") if transfer.number is None else await self.ledger.ids(transfer.number)
+        for start in range(0, len(ids), MANY):
+            for item in await self.ledger.items(ids[start : start + MANY]):
+                while item.id not in ended and item.state in TO_DO and not task.done():
+                    news.clear()
+                    await news.wait()
+                if (found := ended.pop(item.id, item)).state not in TO_DO and (
+                    found is not item or item.state is ItemState.DONE
+                ):
+                    yield found
+
+    async def wait(self, transfer: Transfer) -> None:
+        """Wait until a transfer has ended."""
+        if (task := self._tasks.get(transfer.id)) is not None:
+            await asyncio.wait([task])
+
+    async def join(self) -> None:
+        """Wait until all transfers have ended."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    async def aclose(self) -> None:
+        """Stop all transfers; a later process can go on with them."""
+        await self.cancel_all()
+        await self.ledger.aclose()
+
+    async def cancel_all(self) -> None:
+        """Stop all transfers, and wait until they have cleaned up; they stay in the ledger."""
+        for task in self._tasks.values():
+            task.cancel()
+        await self.join()
+
+    def _stop(self, id_: int, state: Literal["cancelled", "paused"]) -> None:
+        if (task := self._tasks.get(id_)) is not None and id_ in self._lines:
+            self._lines[id_].ends_as = state
+            task.cancel()
+
+    def _by_id(self, id_: int) -> Transfer | None:
+        return next((transfer for transfer in self.all if transfer.id == id_), None)
+
+    # Running
+
+    def _start(self, transfer: Transfer, line: _Line) -> Transfer:
+        self._lines[transfer.id] = line
+        task = asyncio.get_running_loop().create_task(self._run(transfer, line))
+        self._tasks[transfer.id] = task
+        # A task that is cancelled before it starts runs no code of its own: this still ends its row.
+        task.add_done_callback(lambda _: self._end(transfer, line))
+        self._changed()
+        return transfer
+
+    def _end(self, transfer: Transfer, line: _Line) -> None:
+        if transfer.is_active:
+            transfer.state = line.ends_as
+        transfer.rate = transfer.remaining = None
+        transfer.ended_at = time.time()
+        self._tasks.pop(transfer.id, None)
+        self._lines.pop(transfer.id, None)
+        self._changed()
+
+    async def _run(self, transfer: Transfer, line: _Line) -> None:
+        try:
+            # Held while it waits, too: after a switch, the client of the old profile stays open for its queue.
+            with self._services[transfer.id].held() as service:
+                await self._write_down(transfer, line)
+                await self._run_items(transfer, line, service)
+            await self.ledger.marked()
+        except asyncio.CancelledError:
+            await self._let_go(transfer, line, {"cancelled": "cancelled", "paused": "paused"}.get(line.ends_as))
+            raise
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the queue goes on
+            transfer.state, transfer.failure = "failed", _innermost(error)
+            transfer.error, transfer.hint = sentence_for(transfer.failure)
+            with suppress(WorkspaceError):
+                await self._let_go(transfer, line, None)
+        else:
+            transfer.state = "failed" if transfer.failed else "done"
+            if transfer.items == 1 and transfer.total is not None:
+                transfer.done = transfer.total if transfer.state == "done" else transfer.done
+            ends_as = "failed" if transfer.is_for_good and not transfer.unfinished else "unfinished"
+            await self._let_go(transfer, line, "done" if transfer.state == "done" else ends_as)
+
+    async def _let_go(self, transfer: Transfer, line: _Line, state: Any) -> None:
+        if transfer.number is None:
+            return
+        if line.taken:
+            await self.ledger.put_back(line.taken)
+        await self.ledger.let_go(transfer.number, state or "unfinished")
+
+    async def _write_down(self, transfer: Transfer, line: _Line) -> None:
+        """Write the request and its items down, or take over what is written."""
+        ledger, kind = self.ledger, self.kinds.get(transfer.kind)
+        if kind is None:
+            raise WorkspaceError(f"This pinui doesn't know transfers of the kind “{transfer.kind}”.")
+        if transfer.number is None:
+            number, is_listed = await self._add(transfer, line), line.items is not None
+        else:
+            number, is_listed = transfer.number, line.again != "list" and transfer.is_listed
+            if not await ledger.claim(number):
+                raise WorkspaceError("Another pinui process works on this transfer already.")
+            if line.again == "retry":
+                await ledger.retry(number)
+        if not is_listed:
+            await ledger.list_again(number)
+            async for items in kind.items(transfer, self._services[transfer.id]):
+                await ledger.add_items(number, items)
+            await ledger.end_listing(number)
+        transfer.is_listed = True
+        _tell(transfer, await ledger.tally(number))
+        line.ready.set()
+
+    async def _add(self, transfer: Transfer, line: _Line) -> int:
+        profile = transfer.profile or ""
+        adding = asyncio.ensure_future(
+            self.ledger.add(transfer.kind, profile, transfer.title, transfer.options, line.items)
+        )
+        try:
+            number = await asyncio.shield(adding)
+        except asyncio.CancelledError:
+            transfer.number = await adding  # so that it can be given up
+            raise
+        transfer.number = number
+        return number
+
+    async def _run_items(self, transfer: Transfer, line: _Line, service: Service) -> None:
+        number = min(self._slots.number, transfer.unfinished)
+        rate = Rate()
+        if number == 1:
+            await self._work(transfer, line, service, rate)
+            return
+        async with asyncio.TaskGroup() as group:
+            for _ in range(number):
+                group.create_task(self._work(transfer, line, service, rate))
+
+    async def _work(self, transfer: Transfer, line: _Line, service: Service, rate: Rate) -> None:
+        """Run items, one after another, each in a slot."""
+        while transfer.unfinished > len(transfer.running):
+            async with self._slots.one(transfer.kind, transfer.id):
+                item = await self._next(transfer, line)
+                if item is None:
+                    return
+                await self._run_item(transfer, service, item, rate)
+
+    async def _next(self, transfer: Transfer, line: _Line) -> Item | None:
+        async with line.taking:
+            if not line.taken and transfer.number is not None:
+                line.taken.extend(await self.ledger.take(transfer.number, TAKEN))
+        return line.taken.popleft() if line.taken else None
+
+    async def _run_item(self, transfer: Transfer, service: Service, item: Item, rate: Rate) -> None:
+        transfer.state, transfer.started_at = "running", transfer.started_at or time.time()
+        transfer.running[item.id] = item
+        item.state = ItemState.RUNNING
+        self._changed()
+        try:
+            await self.kinds[transfer.kind].run(transfer, service, item, self._watch(transfer, item, rate))
+        except asyncio.CancelledError:
+            item.state = ItemState.WAITING
+            raise
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the others go on
+            item.failure = error
+            item.error, item.hint = sentence_for(error)
+            for_good = is_for_good(error)
+            item.state = ItemState.FAILED if for_good else ItemState.BROKEN_OFF
+            transfer.failed += 1
+            transfer.is_for_good |= for_good
+        else:
+            item.state, item.error, item.hint = ItemState.DONE, None, None
+            transfer.finished += 1
+            transfer.done_size += item.size or 0
+        finally:
+            del transfer.running[item.id]
+            transfer.state = "running" if transfer.running else "waiting"
+            self.ledger.mark(item)
+            _show(transfer, item)
+            self._changed()
+        if transfer.on_item is not None:
+            transfer.on_item(item)
+
+    def _watch(self, transfer: Transfer, item: Item, rate: Rate) -> Progress:
+        told = 0.0
+
+        def note(done: int, total: int | None, /) -> None:
+            nonlocal told
+            now = time.monotonic()
+            item.done = done
+            if transfer.items == 1:
+                transfer.done, transfer.total = done, total
+            else:
+                transfer.done = transfer.done_size + sum(one.done for one in transfer.running.values())
+            rate.add(transfer.done, now)
+            transfer.rate, transfer.remaining = rate.value, rate.remaining(transfer.done, transfer.total)
+            if now - told >= NOTICE_SECONDS:
+                told = now
+                self._changed()
+
+        return note
+
+    def _in_background(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks[-id(task)] = task
+        task.add_done_callback(lambda _: self._tasks.pop(-id(task), None))
+
+
+def upload_options(
+    paths: Sequence[str],
+    *,
+    name: str | None = None,
+    hidden: bool = False,
+    follow_links: bool = False,
+    each: bool = False,
+) -> dict[str, Any]:
+    """The options of an upload; `each`: the files of a folder one by one. They are the same for the same work."""
+    places = [path if path == "-" else absolute(path) for path in paths]
+    return {"paths": places, "name": name, "hidden": hidden, "follow_links": follow_links, "each": each}
+
+
+def download_options(address: str, to: Path, *, overwrite: bool) -> dict[str, Any]:
+    """The options of a download."""
+    return {"address": address, "to": absolute(to), "overwrite": overwrite}
+
+
+def absolute(path: str | Path) -> str:
+    """A path from the root of the disk, with the names of links as they are."""
+    return os.path.abspath(path)  # noqa: PTH100 – resolve() would follow links
+
+
+def is_for_good(error: BaseException) -> bool:
+    """Whether it would be of no use to try again later: the file, the CID or the service's refusal stays the same."""
+    from pinui.sdk.errors import NetworkError, PinuiError, ProviderError, RateLimited
+
+    if isinstance(error, ProviderError):
+        may_change = {401, 402, 403, 408, 425, 429}
+        return not isinstance(error, RateLimited) and 400 <= error.status < 500 and error.status not in may_change
+    if isinstance(error, (NetworkError, NoToken)) or _is_full(error):
+        return False
+    return isinstance(error, (PinuiError, WorkspaceError, FileNotFoundError, PermissionError, IsADirectoryError))
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether the disk has no room: somebody may make some."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return error is not None and _is_full(error.__cause__)
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The first error of a group."""
+    return _innermost(cast("BaseException", error.exceptions[0])) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _count(transfer: Transfer, request: Request) -> None:
+    transfer.is_listed = request.is_listed
+    _tell(transfer, request.tally)
+
+
+def _tell(transfer: Transfer, tally: Any) -> None:
+    """Take over the numbers of the ledger."""
+    transfer.items, transfer.finished, transfer.failed = tally.items, tally.done, tally.failed
+    transfer.is_for_good = bool(tally.failed)
+    transfer.done_size = transfer.done = tally.done_size
+    if transfer.items != 1 or transfer.total is None:
+        transfer.total = tally.size or None
+
+
+def _show(transfer: Transfer, item: Item) -> None:
+    """Show the result of an item on the row of its transfer."""
+    if item.failure is not None:
+        transfer.failure = item.failure
+        transfer.error, transfer.hint = item.error, item.hint
+        if transfer.items > 1:
+            transfer.error = f"{transfer.failed} of {transfer.items} failed. {item.shown}: {item.error}"
+    if transfer.items == 1:
+        transfer.cid = item.cid or transfer.cid
+        transfer.entry, transfer.left_out = item.row or transfer.entry, item.left_out or transfer.left_out
+        transfer.verification = item.verification or transfer.verification
+    else:
+        transfer.done = transfer.done_size + sum(one.done for one in transfer.running.values())

@@ -1,0 +1,239 @@
+"""Transfers that finish: whatever ends the process, what is left is known, and every file goes up once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession, web
+
+from pinui.node import Node
+from pinui.workspace.history import HistoryFile
+from pinui.workspace.rows import Query
+from tests.cli.conftest import PINUI, Ran, Run
+from tests.servers import serve
+
+Process = asyncio.subprocess.Process
+
+
+class Witness:
+    """A service on a real node that remembers what it was sent, and kills the sender when the test says so."""
+
+    def __init__(self, node: Node, environment: dict[str, str], folder: Path) -> None:
+        self.stored: Counter[str] = Counter()
+        self.asked = 0
+        self.kill_after: int | None = None
+        """The number of requests until the kill."""
+        self.moment = ""
+        """`before` it is stored, `after` it is stored, or with the `reply`."""
+        self.environment = environment
+        self.folder = folder
+        self._node = node
+        self.signal = signal.SIGKILL
+        self._process: Process | None = None
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        self.asked += 1
+        kill = self.kill_after is not None and self.asked >= self.kill_after
+        if kill and self.moment == "before":
+            self._kill()
+        headers = {key: request.headers[key] for key in ("Authorization", "Content-Type") if key in request.headers}
+        async with (
+            ClientSession() as session,
+            session.request(
+                request.method, f"{self._node.api_url}{request.path_qs}", data=body, headers=headers
+            ) as reply,
+        ):
+            answer = web.Response(body=await reply.read(), status=reply.status, content_type=reply.content_type)
+        if request.path.endswith("pinFileToIPFS"):
+            name = re.search(rb'filename="([^"]*)"', body)
+            self.stored[name[1].decode() if name else "?"] += 1
+        if kill and self.moment != "before":
+            if self.moment == "reply":
+                asyncio.get_running_loop().call_soon(self._kill)
+            else:
+                self._kill()
+        return answer
+
+    async def run(self, *arguments: str, kill_after: int | None = None, moment: str = "") -> Ran:
+        """Run `pinui`; with `kill_after`, until that many requests have come."""
+        self.asked, self.kill_after, self.moment = 0, kill_after, moment
+        pipe = asyncio.subprocess.PIPE
+        self._process = process = await asyncio.create_subprocess_exec(
+            PINUI, *arguments, env=self.environment, cwd=self.folder, stdout=pipe, stderr=pipe
+        )
+        out, err = await process.communicate()
+        assert b"Traceback" not in err, err.decode()
+        return Ran(process.returncode or 0, out.decode(), err.decode())
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.send_signal(self.signal)
+
+
+@pytest.fixture
+async def witness(tmp_path: Path, here: Path, environment: dict[str, str]) -> AsyncIterator[Witness]:
+    async with Node(tmp_path / "node") as node:
+        witness = Witness(node, environment, here)
+        async with serve(witness.answer) as (url, _):
+            environment |= {"PINUI_API_URL": url, "PINUI_GATEWAY_URL": node.gateway_url, "PINUI_TOKEN": node.token}
+            yield witness
+
+
+def make_files(folder: Path, number: int) -> Path:
+    """Files of many sizes."""
+    folder.mkdir(parents=True)
+    for count in range(number):
+        (folder / f"f{count}.bin").write_bytes(random.Random(count).randbytes(10 + count * 37))
+    return folder
+
+
+async def kill_loop(witness: Witness, home: Path, files: int, kills: int, seed: int) -> None:
+    """Upload a folder in spite of kills, and check that every file went up once."""
+    make_files(witness.folder / "photos", files)
+    chance = random.Random(seed)
+    for count in range(kills):
+        command = ("transfers", "resume") if count and chance.random() < 0.5 else ("upload", "-r", "photos")
+        moment = chance.choice(["before", "after", "reply"])
+        ran = await witness.run(*command, kill_after=chance.randrange(1, max(2, files // kills)), moment=moment)
+        assert ran.code == -signal.SIGKILL, (count, command, ran)
+    last = await witness.run("upload", "-r", "photos")
+    assert last.code == 0, last.err
+    assert sorted(line.split("\t")[1] for line in last.out.splitlines()) == sorted(
+        f"photos/f{number}.bin" for number in range(files)
+    )
+    assert witness.stored == Counter({f"f{number}.bin": 1 for number in range(files)}), "each was sent once"
+    with HistoryFile(home / "history.db") as history:
+        rows = history.page(Query(), limit=2 * files)
+    assert Counter(row.name for row in rows) == Counter({f"f{number}.bin": 1 for number in range(files)})
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_a_folder_that_is_killed_six_times_goes_up_once(witness: Witness, own_home: Path) -> None:
+    await kill_loop(witness, own_home, files=40, kills=6, seed=1)
+
+
+@pytest.mark.slow
+async def test_a_thousand_files_that_are_killed_fifty_times_go_up_once(witness: Witness, own_home: Path) -> None:
+    await kill_loop(witness, own_home, files=1000, kills=50, seed=2)
+
+
+async def test_ctrl_c_leaves_a_transfer_that_can_be_resumed_and_says_so(witness: Witness) -> None:
+    make_files(witness.folder / "photos", 30)
+    witness.signal = signal.SIGINT
+    ended = await witness.run("upload", "-r", "photos", kill_after=5, moment="before")
+    assert ended.code == 130
+    assert re.search(
+        r"\d+ of 30 files are left. `pinui transfers resume`, or the same command again, goes on", ended.err
+    )
+    listed = await witness.run("transfers")
+    assert re.fullmatch(r"1\tunfinished\tupload\tenvironment\t\d+ of 30 files\tphotos\n", listed.out)
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    assert len(resumed.out.splitlines()) == 30
+    assert set(witness.stored.values()) == {1}
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_a_source_that_changed_meanwhile_fails_for_good_and_the_same_command_takes_it_as_it_is(
+    witness: Witness,
+) -> None:
+    photos = make_files(witness.folder / "photos", 20)
+    await witness.run("upload", "-r", "photos", kill_after=3, moment="before")
+    (photos / "f19.bin").write_bytes(b"another content")
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 1
+    assert "f19.bin has changed since the transfer was asked for" in resumed.err
+    assert len(resumed.out.splitlines()) == 19
+    assert "f19.bin" not in witness.stored
+    failed = await witness.run("transfers")
+    assert failed.out == "1\tfailed\tupload\tenvironment\t19 of 20 files, 1 failed\tphotos\n"
+    again = await witness.run("transfers", "resume")
+    assert (again.code, again.out) == (1, ""), "what failed for good is not tried again"
+    assert (await witness.run("upload", "-r", "photos")).code == 0
+    assert witness.stored["f19.bin"] == 1
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_files_that_came_and_went_meanwhile_count_when_the_command_is_given_again(witness: Witness) -> None:
+    photos = make_files(witness.folder / "photos", 12)
+    await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
+    (photos / "f11.bin").unlink()
+    (photos / "new.bin").write_bytes(b"new")
+    again = await witness.run("upload", "-r", "photos")
+    assert again.code == 0, again.err
+    names = {line.split("\t")[1] for line in again.out.splitlines()}
+    assert names == {f"photos/f{number}.bin" for number in range(11)} | {"photos/new.bin"}
+
+
+async def test_a_transfer_that_another_process_runs_is_neither_done_twice_nor_forgotten(witness: Witness) -> None:
+    make_files(witness.folder / "photos", 10)
+    began, go_on = asyncio.Event(), asyncio.Event()
+    answer = witness.answer
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        began.set()
+        await go_on.wait()
+        return await answer(request)
+
+    async with serve(slow) as (url, _):
+        environment, witness.environment = witness.environment, witness.environment | {"PINUI_API_URL": url}
+        first = asyncio.create_task(witness.run("upload", "-r", "photos"))
+        await asyncio.wait_for(began.wait(), 60)
+        second = await witness.run("upload", "-r", "photos")
+        assert second.code == 1
+        assert "Another pinui process does this already." in second.err
+        assert (await witness.run("transfers", "forget", "1")).code == 1
+        assert (await witness.run("transfers", "resume")).code == 1
+        assert "\trunning\t" in (await witness.run("transfers")).out
+        go_on.set()
+        assert (await first).code == 0
+        witness.environment = environment
+    assert set(witness.stored.values()) == {1}
+
+
+async def test_forgetting_drops_what_is_left(witness: Witness) -> None:
+    make_files(witness.folder / "photos", 10)
+    await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
+    assert (await witness.run("transfers", "forget", "7")).code == 1, "there is no such transfer"
+    assert (await witness.run("transfers", "forget", "1")).err == "1 transfer forgotten.\n"
+    assert (await witness.run("transfers")).out == ""
+    assert (await witness.run("transfers", "resume")).code == 0
+
+
+async def test_content_that_the_account_holds_is_recorded_and_not_sent(witness: Witness) -> None:
+    (witness.folder / "a.txt").write_text("the same")
+    (witness.folder / "b.txt").write_text("the same")
+    first = await witness.run("upload", "a.txt")
+    second = await witness.run("upload", "b.txt")
+    assert second.out == first.out.replace("a.txt", "b.txt")
+    assert second.err == "The account holds it already: not sent again.\n"
+    assert witness.stored == {"a.txt": 1}
+    history = await witness.run("history")
+    assert len(history.out.splitlines()) == 2
+
+
+async def test_a_service_that_can_not_be_reached_leaves_the_transfer_to_resume(witness: Witness) -> None:
+    (witness.folder / "a.txt").write_text("later")
+    environment = witness.environment
+    witness.environment = environment | {"PINUI_API_URL": "http://127.0.0.1:9"}
+    ended = await witness.run("upload", "a.txt")
+    assert ended.code == 1
+    assert "`pinui transfers resume` tries again." in ended.err
+    witness.environment = environment
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    assert witness.stored == {"a.txt": 1}
+
+
+def test_content_of_stdin_is_not_resumed(run: Run) -> None:
+    first = run("upload", "-", stdin="from a pipe")
+    assert first.code == 0
+    assert run("transfers").out == ""
