@@ -7,13 +7,6 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
-# Rooms without I/O: there, a branch that no test takes is a gap.
-PURE := pinui/ipfs/*,pinui/sdk/address.py,pinui/sdk/errors.py,pinui/sdk/transport/http.py,pinui/sdk/transport/limiter.py,pinui/sdk/models.py,pinui/sdk/names.py,pinui/sdk/transport/ranges.py,pinui/sdk/transport/retry.py,pinui/sdk/secret.py,pinui/sdk/urls.py,pinui/sdk/providers/wire.py,pinui/sdk/transport/refusals.py,pinui/sdk/providers/pin_list.py,pinui/version.py
-
-# The tests that show this. Measuring costs time, so the others, which start processes and draw screens, go without;
-# they wait a lot, so four of them share two cores.
-MEASURED := tests/unit tests/sdk tests/contract tests/node
-
 # Some machines forbid it, and then every process that a test starts compiles all of Textual again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -40,10 +33,9 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)  ## Open pinui on the embedded node, ready to use
 	@$(BIN)/pinui
 
+# Most tests wait for a screen or a process, so six of them share two cores.
 test: $(READY)  ## Run the tests (a few minutes at most)
-	$(PYTEST) -m 'not slow' -n 2 $(MEASURED) --cov --cov-report= $(ARGS)
-	@$(BIN)/python -m coverage report --include='$(PURE)' --fail-under=100
-	$(PYTEST) -m 'not slow' -n 3 --dist worksteal --ignore=tests/bench $(MEASURED:%=--ignore=%) $(ARGS)
+	$(PYTEST) -m 'not slow' -n 6 --dist loadgroup --ignore=tests/bench --cov --cov-report=term $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)

@@ -25,6 +25,14 @@ for name, usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SI
 OWN_SETTINGS = ("PINUI_", "SSL_CERT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process run all tests of a server that is slow to start, so that it is started once."""
+    for item in items:
+        used = getattr(item, "fixturenames", ())
+        if server := next((name for name in ("cluster", "kubo_daemon") if name in used), None):
+            item.add_marker(pytest.mark.xdist_group(server))
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home for each test."""

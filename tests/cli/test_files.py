@@ -11,23 +11,23 @@ import pytest
 from tests.cli.conftest import Run
 
 
-def test_files_and_folders_go_up_and_come_down_the_same(run: Run, here: Path) -> None:
+def test_files_and_folders_go_up_and_come_down_the_same(call: Run, here: Path) -> None:
     (here / "cat.png").write_bytes(os.urandom(700_000))
     (here / "notes" / "deep").mkdir(parents=True)
     (here / "notes" / "a.txt").write_text("one\n")
     (here / "notes" / "deep" / "b.txt").write_text("two\n")
-    up = run("upload", "cat.png", "notes")
+    up = call("upload", "cat.png", "notes")
     assert up.code == 0
     (picture, path), (folder, path2) = (line.split("\t") for line in up.out.splitlines())
     assert (path, path2) == ("cat.png", "notes")
-    assert run("download", picture, "-o", "copy.png").line == "copy.png"
+    assert call("download", picture, "-o", "copy.png").line == "copy.png"
     assert (here / "copy.png").read_bytes() == (here / "cat.png").read_bytes()
-    assert run("download", f"{folder}/deep/b.txt").line == "b.txt"
+    assert call("download", f"{folder}/deep/b.txt").line == "b.txt"
     assert (here / "b.txt").read_text() == "two\n"
-    in_the_way = run("download", folder)
+    in_the_way = call("download", folder)
     assert (in_the_way.code, in_the_way.out) == (1, "")
     assert "The folder notes is in the way" in in_the_way.err
-    assert run("download", folder, "-o", "copy").line == "copy"
+    assert call("download", folder, "-o", "copy").line == "copy"
     files = {path.relative_to(here / "copy").as_posix(): path.read_text() for path in (here / "copy").rglob("*.txt")}
     assert files == {"a.txt": "one\n", "deep/b.txt": "two\n"}
 

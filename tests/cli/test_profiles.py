@@ -30,9 +30,9 @@ def service(environment: dict[str, str], tmp_path: Path) -> Iterator[dict[str, s
     process.stdout.close()
 
 
-def test_a_profile_is_tested_live_saved_used_and_removed(run: Run, service: dict[str, str], own_home: Path) -> None:
+def test_a_profile_is_tested_live_saved_used_and_removed(call: Run, service: dict[str, str], own_home: Path) -> None:
     urls = ("--api-url", service["api_url"], "--gateway-url", service["gateway_url"])
-    added = run("profile", "add", "work", *urls, stdin=f' "{CANARY}"\n')
+    added = call("profile", "add", "work", *urls, stdin=f' "{CANARY}"\n')
     assert added.code == 0
     assert "“work” is saved in" in added.err
     assert "token was not saved" in added.err
@@ -40,38 +40,38 @@ def test_a_profile_is_tested_live_saved_used_and_removed(run: Run, service: dict
     assert "PINUI_TOKEN" in added.err
     assert CANARY not in added.err + (own_home / "config.toml").read_text()
 
-    no_token = run("--profile", "work", "test")
+    no_token = call("--profile", "work", "test")
     assert no_token.code == 1
     assert "“work” has no token" in no_token.err
-    assert re.fullmatch(r"work: ok \(\d+ ms\)", run("--profile", "work", "test", PINUI_TOKEN=CANARY).line)
+    assert re.fullmatch(r"work: ok \(\d+ ms\)", call("--profile", "work", "test", PINUI_TOKEN=CANARY).line)
 
-    assert run("profile", "use", "work").code == 0
-    cid = run("store", '{"a":1}', PINUI_TOKEN=CANARY).line
-    assert run("retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
-    assert run("history").out.split("\t")[5] == "work"
-    assert run("--profile", "local", "retrieve", cid).code == 1, "another service, other pins"
+    assert call("profile", "use", "work").code == 0
+    cid = call("store", '{"a":1}', PINUI_TOKEN=CANARY).line
+    assert call("retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
+    assert call("history").out.split("\t")[5] == "work"
+    assert call("--profile", "local", "retrieve", cid).code == 1, "another service, other pins"
 
-    listed = [json.loads(line) for line in run("profile", "list", "--json").out.splitlines()]
+    listed = [json.loads(line) for line in call("profile", "list", "--json").out.splitlines()]
     assert [(one["name"], one["current"]) for one in listed] == [("local", False), ("pinata", False), ("work", True)]
-    assert run("profile", "remove", "work").code == 0
-    assert run("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
+    assert call("profile", "remove", "work").code == 0
+    assert call("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
 
 
 def test_a_profile_may_have_several_gateways_which_are_asked_in_order(
-    run: Run, service: dict[str, str], own_home: Path
+    call: Run, service: dict[str, str], own_home: Path
 ) -> None:
     nobody = "http://127.0.0.1:1/ipfs"
     gateways = ("--gateway-url", nobody, "--gateway-url", service["gateway_url"])
-    assert run("profile", "add", "work", "--api-url", service["api_url"], *gateways, stdin=f"{CANARY}\n").code == 0
-    cid = run("--profile", "work", "store", '{"a":1}', PINUI_TOKEN=CANARY).line
-    assert run("--profile", "work", "retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
+    assert call("profile", "add", "work", "--api-url", service["api_url"], *gateways, stdin=f"{CANARY}\n").code == 0
+    cid = call("--profile", "work", "store", '{"a":1}', PINUI_TOKEN=CANARY).line
+    assert call("--profile", "work", "retrieve", cid, PINUI_TOKEN=CANARY).out == '{"a":1}\n'
 
     config = own_home / "config.toml"
     config.write_text(config.read_text() + f'\n[profiles.local]\ngateways = ["{service["gateway_url"]}"]\n')
-    assert run("--profile", "local", "retrieve", cid).out == '{"a":1}\n'
+    assert call("--profile", "local", "retrieve", cid).out == '{"a":1}\n'
 
     before = config.read_text()
-    wrong = run("profile", "add", "work", *gateways, "--gateway-url", "ftp://x", stdin=f"{CANARY}\n")
+    wrong = call("profile", "add", "work", *gateways, "--gateway-url", "ftp://x", stdin=f"{CANARY}\n")
     assert wrong.code != 0
     assert "--gateway-url" in wrong.err
     assert config.read_text() == before

@@ -148,14 +148,16 @@ PROVIDERS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManag
     "cluster": on_cluster,
     "psa": on_psa,
 }
-NEEDS_A_PROGRAM = ("kubo", "cluster", "psa")
+SERVERS = {"kubo": "kubo_daemon", "kubo-rpc": "kubo_daemon", "cluster": "cluster", "psa": "cluster"}
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=pytest.mark.real if name.startswith(NEEDS_A_PROGRAM) else ()) for name in PROVIDERS
-    ]
-)
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """The marks of a provider on a real server; one process runs all tests of a server, so that it is started once."""
+    server = SERVERS.get(name)
+    return [pytest.mark.real, pytest.mark.xdist_group(server)] if server else []
+
+
+@pytest.fixture(params=[pytest.param(name, marks=marks(name)) for name in PROVIDERS])
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     async with PROVIDERS[request.param](request) as provider, Client(provider) as client:
         yield client

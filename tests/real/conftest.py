@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from pinui.node import Node
+from tests.cli.conftest import call, environment
 from tests.real.kubo import Kubo, KuboServer, find_kubo
+
+__all__ = ["call", "environment", "kubo", "kubo_server", "node"]
 
 
 @pytest.fixture

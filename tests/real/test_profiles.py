@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run
 from tests.real.cluster import Cluster
 from tests.real.daemon import eventually
 from tests.real.kubo import KuboServer
@@ -19,15 +17,13 @@ Verb = Callable[..., str]
 
 
 @pytest.fixture
-def verb(own_home: Path, tmp_path: Path, kubo_daemon: KuboServer) -> Verb:
+def verb(call: Run, kubo_daemon: KuboServer) -> Verb:
     """Run a verb on a machine where this Kubo runs."""
-    environment = os.environ | {"HOME": str(tmp_path), "IPFS_PATH": kubo_daemon.kubo.environment["IPFS_PATH"]}
 
     def run(*arguments: str, stdin: str = "", code: int = 0) -> str:
-        command = [sys.executable, "-m", "pinui", *arguments]
-        done = subprocess.run(command, env=environment, input=stdin, capture_output=True, text=True, timeout=120)
-        assert done.returncode == code, done.stderr
-        return done.stdout if code == 0 else done.stderr
+        ran = call(*arguments, stdin=stdin, IPFS_PATH=kubo_daemon.kubo.environment["IPFS_PATH"])
+        assert ran.code == code, ran.err
+        return ran.out if code == 0 else ran.err
 
     return run
 
