@@ -17,7 +17,36 @@ FIRST_REQUEST = 15.0
 NEXT_REQUEST = 75.0
 LINE = 8190
 HEADERS = 40
+HEAD = 32 * 1024
+"""Bytes of a request before its body. aiohttp limits each line and their number, which are ten times as much."""
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 SWEEP = 1.0
+
+
+class _Connection(RequestHandler):
+    """A connection that refuses large heads before they are complete."""
+
+    __slots__ = ("_head", "_tail")
+
+    def __init__(self, server: web.Server, **settings: Any) -> None:
+        super().__init__(server, **settings)
+        self.expect_head()
+
+    def expect_head(self) -> None:
+        """Count what comes next: it is the beginning of a request."""
+        self._head: int | None = 0
+        self._tail = b""
+
+    def data_received(self, data: bytes) -> None:
+        if self._head is not None:
+            text = self._tail + data
+            self._head = None if b"\r\n\r\n" in text else self._head + len(data)
+            self._tail = text[-3:]
+            if self._head is not None and self._head > HEAD and self.transport is not None:
+                self.transport.write(TOO_LARGE)
+                self.transport.close()
+                return
+        super().data_received(data)
 
 
 class LimitedServer(web.Server):
@@ -30,23 +59,25 @@ class LimitedServer(web.Server):
         quiet = logging.getLogger("pinui.node.http")
         quiet.addHandler(logging.NullHandler())
         quiet.propagate = False
-        super().__init__(
-            self._counted(handler),
-            handler_cancellation=True,
-            logger=quiet,
-            access_log=None,
-            keepalive_timeout=NEXT_REQUEST,
-            max_line_size=LINE,
-            max_field_size=LINE,
-            max_headers=HEADERS,
-            lingering_time=5.0,
-            read_bufsize=1024 * 1024,
-            auto_decompress=False,
-        )
+        self._settings: dict[str, Any] = {
+            "logger": quiet,
+            "access_log": None,
+            "keepalive_timeout": NEXT_REQUEST,
+            "max_line_size": LINE,
+            "max_field_size": LINE,
+            "max_headers": HEADERS,
+            "lingering_time": 5.0,
+            "read_bufsize": 1024 * 1024,
+            "auto_decompress": False,
+        }
+        super().__init__(self._counted(handler), handler_cancellation=True)
         self._idle_until: dict[RequestHandler, float] = {}
         self._open: dict[RequestHandler, asyncio.Transport] = {}
         self._under_way: set[asyncio.Task[Any]] = set()
         self._sweeper: asyncio.Task[None] | None = None
+
+    def __call__(self) -> RequestHandler:
+        return _Connection(self, loop=self._loop, **self._settings)
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
@@ -99,6 +130,9 @@ class LimitedServer(web.Server):
                 return await handler(request)
             finally:
                 self._under_way.discard(task)
+                # The rest of a body that was not read still comes, and is no head.
+                if isinstance(protocol, _Connection) and request.content.is_eof():
+                    protocol.expect_head()
                 if protocol in self._open:
                     self._idle_until[protocol] = self._loop.time() + NEXT_REQUEST
 

@@ -384,3 +384,25 @@ def test_every_page_can_be_allowed(tmp_path: Path) -> None:
 def test_what_is_no_origin_is_refused_with_a_sentence(tmp_path: Path, origin: str) -> None:
     with pytest.raises(ValueError, match="An origin is written like"):
         Node(tmp_path, allow_origins=[origin])
+
+
+def test_a_head_of_more_than_32_kib_is_refused_before_it_is_complete(node: Node) -> None:
+    lines = b"".join(b"X-%d: %s\r\n" % (number, b"x" * 4000) for number in range(10))
+    first = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    for before in (b"", first + b"\r\n", first + lines[:28_000] + b"\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", node.port), timeout=60) as connection:
+            if before:
+                connection.sendall(before)
+                assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+            connection.sendall(first + lines)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 431")
+            with contextlib.suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
+
+
+def test_a_body_is_no_head(node: Node, api: httpx.Client) -> None:
+    with client(node, with_token=False) as stranger:
+        for _ in range(3):
+            assert stranger.post("/pinning/pinFileToIPFS", content=bytes(400_000)).status_code == 401
+    for _ in range(3):
+        assert api.post("/pinning/pinJSONToIPFS", json={"pinContent": "x" * 400_000}).status_code == 200
