@@ -47,6 +47,7 @@ EXAMPLES = {
     "verify": (
         "pinui verify CID",
         "pinui verify --all",
+        "pinui --profile studio verify --all --repair-from pinata",
     ),
     "cid": (
         "pinui cid photo.png notes/",

@@ -246,7 +246,10 @@ def _status(verbs: _Verbs) -> None:
 def _verify(verbs: _Verbs) -> None:
     verb = verbs.add("verify", "read CIDs back and check that their bytes are what they name")
     verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
-    verb.add_argument("--all", action="store_true", help="everything that the history says is pinned")
+    verb.add_argument("--all", action="store_true", help="everything that is known to be pinned")
+    verb.add_argument(
+        "--repair-from", metavar="PROFILE", help="copy back from this service what the other one has lost"
+    )
 
 
 def _cid(verbs: _Verbs) -> None:

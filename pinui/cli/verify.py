@@ -15,40 +15,88 @@ if TYPE_CHECKING:
 
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
+    from pinui.workspace.copying import Copying, Outcome
 
 __all__ = ["verify"]
 
 
 def verify(options: Namespace, console: Console) -> int:
     """Read every CID back and print the verdict."""
+    if options.repair_from is not None and any("/" in cid for cid in options.cids):
+        raise UsageError("--repair-from is for whole pins, not for a path in one.")
     if options.all == bool(options.cids):
         raise UsageError("Name the CIDs to check.", hint="CIDs, - for one a line on stdin, or --all.")
-    cids = [] if options.all else read_cids(options.cids, whole=False)
-    failed, checked = run(options, console, lambda workspace: _verify_all(workspace, console, cids))
-    if checked > 1:
-        console.say(f"{checked} checked, {failed} failed.")
+    cids = [] if options.all else read_cids(options.cids, whole=options.repair_from is not None)
+    work = _Work(console, options.repair_from)
+    checked = run(options, console, lambda workspace: work.verify_all(workspace, cids))
+    if checked > 1 or work.repaired:
+        repaired = f", {work.repaired} repaired" if work.repaired else ""
+        console.say(f"{checked} checked{repaired}, {work.failed} failed.")
     elif not checked:
         console.say("Nothing is pinned here yet.")
-    return 1 if failed else 0
+    return 1 if work.failed else 0
 
 
-async def _verify_all(workspace: Workspace, console: Console, cids: list[str]) -> tuple[int, int]:
-    from pinui.sdk.errors import IntegrityError, PinuiError
+class _Work:
+    """One run of the verb."""
 
-    await workspace.connect()
-    failed = 0
-    wanted = cids or await workspace.pinned_cids()
-    for one in wanted:
-        verdict: str | None = "mismatch"
+    def __init__(self, console: Console, repair_from: str | None) -> None:
+        self.failed = 0
+        self.repaired = 0
+        self._console = console
+        self._repair_from = repair_from
+
+    async def verify_all(self, workspace: Workspace, cids: list[str]) -> int:
+        """Check these CIDs, or everything that is pinned; the number of them."""
+        from pinui.sdk.errors import IntegrityError, PinuiError
+
+        console = self._console
+        await workspace.connect()
+        copying = None
+        if self._repair_from is not None:
+            from pinui.workspace.copying import Copying
+
+            copying = Copying(workspace, workspace.service_of(self._repair_from), workspace.service, repairs=True)
+        wanted = cids or await workspace.pinned_cids()
+        for one in wanted:
+            verdict: str | None = "mismatch"
+            is_repaired = False
+            try:
+                verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
+            except (OSError, PinuiError, WorkspaceError) as error:
+                console.report(error, about=clean_line(one))
+                if copying is not None and _is_lost(error):
+                    is_repaired = await self._repair(copying, workspace, one)
+                self.failed += not is_repaired
+                if not isinstance(error, IntegrityError) and not is_repaired:  # unreadable content has no verdict
+                    continue
+            verdict = "verified" if is_repaired else verdict
+            if console.as_json:
+                console.out_json({"cid": one, "verification": verdict} | ({"repaired": True} if is_repaired else {}))
+            else:
+                console.row("repaired" if is_repaired else verdict or "not checked", one)
+        return len(wanted)
+
+    async def _repair(self, copying: Copying, workspace: Workspace, cid: str) -> bool:
+        """Copy back content that the service has lost, and check it."""
+        from pinui.sdk.errors import PinuiError
+
+        outcomes: list[Outcome] = []
         try:
-            verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
+            await copying.run(await copying.plan(await copying.pins_of([cid])), outcomes.append)
+            [outcome] = outcomes
+            if outcome.state in ("copied", "asked"):
+                is_verified = await workspace.verify(cid) == "verified"
+                self.repaired += is_verified
+                return is_verified
+            self._console.fail(f"{cid} could not be copied from {self._repair_from}: {outcome.error}", outcome.hint)
         except (OSError, PinuiError, WorkspaceError) as error:
-            console.report(error, about=clean_line(one))
-            failed += 1
-            if not isinstance(error, IntegrityError):  # unreadable content has no verdict
-                continue
-        if console.as_json:
-            console.out_json({"cid": one, "verification": verdict})
-        else:
-            console.row(verdict or "not checked", one)
-    return failed, len(wanted)
+            self._console.report(error, about=f"{cid} could not be copied from {self._repair_from}")
+        return False
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether the service answered without the content, or with other bytes."""
+    from pinui.sdk.errors import IntegrityError, NetworkTimeout, ProviderError
+
+    return isinstance(error, (IntegrityError, NetworkTimeout, ProviderError))

@@ -113,14 +113,18 @@ class _Unreachable(Exception):
 
 
 class Copying:
-    """Copies pins from one service to another. Nothing is removed at the source."""
+    """Copies pins from one service to another. Nothing is removed at the source.
 
-    def __init__(self, workspace: Workspace, source: Service, to: Service) -> None:
+    With `repairs`, a pin that the destination lists is replaced: its content is lost or damaged.
+    """
+
+    def __init__(self, workspace: Workspace, source: Service, to: Service, *, repairs: bool = False) -> None:
         if source.profile.name == to.profile.name:
             raise WorkspaceError("The two services are the same one.", hint="Choose two profiles.")
         self._workspace = workspace
         self._source = source
         self._to = to
+        self._repairs = repairs
         self._origins: tuple[str, ...] = ()
 
     async def all_pins(self, wanted: Callable[[Pin], bool] = lambda _pin: True) -> list[Pin]:
@@ -141,11 +145,11 @@ class Copying:
 
             return await _each(list(cids), find)
 
-    async def plan(self, pins: Sequence[Pin], *, repair: bool = False) -> Plan:
-        """Find out the way of each pin, newest first. `repair` copies also pins that the destination lists."""
+    async def plan(self, pins: Sequence[Pin]) -> Plan:
+        """Find out the way of each of these pins, which are in the source's order, newest first."""
         with self._source.held() as source, self._to.held() as to:
             reader, writer = await source.open_to_read(), (await to.open()).client
-            there = set[tuple[int, bytes]]() if repair else await _there(writer, pins)
+            there = set[tuple[int, bytes]]() if self._repairs else await _there(writer, pins)
             way, why = await self._usual_way(reader, writer)
 
             async def look(pin: Pin) -> Item:
@@ -247,25 +251,35 @@ class Copying:
     async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. What can't go its way goes the next one, if that keeps its CID."""
         reader, writer = await self._source.open_to_read(), (await self._to.open()).client
-        if item.way == "cid":
+        is_psa = self._to.profile.provider == "psa"
+        if item.way == "cid" and (is_psa or not self._repairs):
             try:
                 return await self._ask(writer, item)
             except (NetworkTimeout, ProviderError):
-                if self._to.profile.provider == "psa":
+                if is_psa:
                     raise
         if item.way != "upload":
             with scratch_folder() as folder:
                 path = folder / "content.car"
                 try:
                     await reader.export_car(item.cid, path, on_progress=progress)
-                    sending = writer.import_car(path, name=item.name or "", exported=item.cid)
+                    name = await self._make_room(writer, item)
+                    sending = writer.import_car(path, name=name or "", exported=item.cid)
                     await self._to.call(sending)
                 except (Unsupported, ContentError):
                     pass  # no blocks from this gateway, or no archives for this service
                 else:
                     return "copied"
-        await self._upload(reader, item, progress)
+        await self._upload(reader, writer, item, progress)
         return "copied"
+
+    async def _make_room(self, writer: Client, item: Item) -> str | None:
+        """The name for the copy. For a repair, the damaged pin goes first: a service keeps a pin that it has."""
+        damaged = await writer.find(item.cid) if self._repairs else None
+        if damaged is None:
+            return item.name
+        await writer.revoke(item.cid)
+        return damaged.name or item.name
 
     async def _ask(self, writer: Client, item: Item) -> Literal["copied", "asked"]:
         """Have the destination fetch content by its CID, and watch it for a while."""
@@ -281,7 +295,7 @@ class Copying:
             )
         return "copied" if pin.status == "pinned" else "asked"
 
-    async def _upload(self, reader: Client, item: Item, progress: Progress) -> None:
+    async def _upload(self, reader: Client, writer: Client, item: Item, progress: Progress) -> None:
         """Read the content, predict the CID that the destination would give it, and send it if that is the same."""
         version = 1 if Cid.parse(item.cid).version == 1 else 0
         with scratch_folder() as folder:
@@ -296,9 +310,10 @@ class Copying:
             credentials = self._workspace.credentials.of_each_profile()
             opened = await OpenClient.of(self._to.profile, self._workspace.paths, credentials, cid_version=version)
             try:
+                name = await self._make_room(writer, item)
                 await self._to.call(opened.client.upload(path, hidden=True))
-                if item.name is not None and item.name != path.name:
-                    await opened.client.rename(item.cid, item.name)
+                if name is not None and name != path.name:
+                    await opened.client.rename(item.cid, name)
             finally:
                 await opened.aclose()
 

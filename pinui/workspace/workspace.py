@@ -525,8 +525,8 @@ class Workspace:
         return verdict
 
     async def pinned_cids(self) -> list[str]:
-        """Every CID that was sent from here under this profile and not revoked, newest first."""
-        query = Query(profile=self.profile.name, direction="sent", revoked=False)
+        """Every CID that is pinned under this profile, as far as is known here, newest first."""
+        query = Query(profile=self.profile.name, of="pins", revoked=False)
         entries = await self.history.entries(await self.history.ids(query))
         return list(dict.fromkeys(entry.cid for entry in entries))
 

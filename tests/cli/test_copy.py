@@ -20,6 +20,16 @@ MIB = 1024 * 1024
 Pins = Callable[[], dict[str, str]]
 
 
+def lose(car: Path) -> None:
+    car.unlink()
+
+
+def damage(car: Path) -> None:
+    data = bytearray(car.read_bytes())
+    data[-3] ^= 1
+    car.write_bytes(data)
+
+
 @pytest.fixture
 def work(call: Run, tmp_path: Path) -> Iterator[Node]:
     """A second service, with the profile `work`."""
@@ -71,6 +81,12 @@ def archive(path: Path, data: bytes) -> str:
             content = b"".join(block.parts)
             file.write(encode_section_head(block.cid, len(content)) + content)
     return str(root)
+
+
+def car_of(home: Path, cid: str) -> Path:
+    """The file that holds the content of a pin."""
+    [car] = [path for path in home.rglob("*.car") if cid in path.name]
+    return car
 
 
 def test_everything_goes_once_with_its_cid_and_name(call: Run, copy: Run, pins: Pins, here: Path) -> None:
@@ -160,13 +176,31 @@ def test_what_the_source_has_lost_fails_and_the_rest_is_copied(
 ) -> None:
     first = call("store", '{"a":1}').line
     second = call("store", '{"a":2}').line
-    [lost] = [path for path in own_home.rglob("*.car") if first in path.name]
-    lost.unlink()
+    lose(car_of(own_home, first))
     copied = copy(first, second)
     assert copied.code == 1
     assert "1 copied, 1 failed." in copied.err
     assert set(pins()) == {second}
     assert dict(line.split("\t")[:2] for line in copied.out.splitlines()) == {first: "failed", second: "copied"}
+
+
+@pytest.mark.parametrize("harm", [lose, damage])
+def test_what_one_service_has_lost_is_copied_back_from_another(
+    call: Run, copy: Run, own_home: Path, here: Path, harm: Callable[[Path], None]
+) -> None:
+    album = call("upload", str(fill(here / "album"))).out.split("\t")[0]
+    kept = call("store", '{"a":1}').line
+    nowhere = call("store", '{"a":2}').line
+    assert copy(album, kept).code == 0
+    harm(car_of(own_home, album))
+    lose(car_of(own_home, nowhere))
+    repaired = call("verify", "--all", "--repair-from", "work", PINUI_TOKEN_WORK=CANARY)
+    assert repaired.code == 1
+    assert dict(line.split("\t")[::-1] for line in repaired.out.splitlines()) == {album: "repaired", kept: "verified"}
+    assert f"{nowhere} could not be copied from work" in repaired.err
+    assert "3 checked, 1 repaired, 1 failed." in repaired.err
+    assert call("verify", album).code == 0
+    assert album in call("pins").out
 
 
 def test_a_destination_that_is_gone_is_told_once(call: Run, copy: Run, work: Node) -> None:
