@@ -25,6 +25,7 @@ for name, usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SI
 OWN_SETTINGS = ("PINUI_", "SSL_CERT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let one process run all tests of a server that is slow to start, so that it is started once."""
     for item in items:
