@@ -150,8 +150,15 @@ async def look_at_dialogs(app: Pinui, pilot: Pilot[None], system: ColorSystem) -
         await pilot.press("escape")
 
 
-@pytest.mark.parametrize("theme", ["pinui", "pinui-light"])
-@pytest.mark.parametrize(("term", "colours"), [("truecolor", ColorSystem.TRUECOLOR), ("", ColorSystem.STANDARD)])
+@pytest.mark.parametrize(
+    ("theme", "term", "colours"),
+    [
+        ("pinui", "truecolor", ColorSystem.TRUECOLOR),
+        ("pinui-light", "", ColorSystem.STANDARD),
+        pytest.param("pinui-light", "truecolor", ColorSystem.TRUECOLOR, marks=pytest.mark.slow),
+        pytest.param("pinui", "", ColorSystem.STANDARD, marks=pytest.mark.slow),
+    ],
+)
 async def test_every_text_on_every_screen_can_be_read(
     theme: str, term: str, colours: ColorSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
