@@ -79,7 +79,55 @@ ALTER TABLE entries ADD COLUMN source TEXT;
 PRAGMA user_version = 4;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH}
+FIFTH = """
+ALTER TABLE entries ADD COLUMN service_name TEXT;
+ALTER TABLE entries ADD COLUMN standing INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entries ADD COLUMN recorded INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE entries ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
+DROP TRIGGER search_insert;
+DROP TRIGGER search_delete;
+DROP TRIGGER search_update;
+UPDATE entries SET standing = CASE kind WHEN 'json' THEN 1 ELSE 4 END;
+CREATE INDEX pins_by_age ON entries (profile) WHERE standing > 0;
+CREATE INDEX pins_revoked ON entries (profile) WHERE standing = 4;
+CREATE INDEX pins_by_size ON entries (profile, bytes) WHERE standing > 0;
+CREATE INDEX pins_by_title ON entries (
+    profile, substr(coalesce(name, note, excerpt, service_name, cid), 1, 40) COLLATE NOCASE
+) WHERE standing > 0;
+CREATE INDEX records_by_age ON entries (recorded) WHERE recorded = 1;
+CREATE INDEX entries_by_ending ON entries (
+    substr(cid, -1, 1) || substr(cid, -2, 1) || substr(cid, -3, 1) || substr(cid, -4, 1)
+    || substr(cid, -5, 1) || substr(cid, -6, 1) || substr(cid, -7, 1) || substr(cid, -8, 1)
+);
+CREATE TABLE totals (
+    profile TEXT NOT NULL,
+    standing INTEGER NOT NULL,
+    pins INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    PRIMARY KEY (profile, standing)
+) WITHOUT ROWID;
+INSERT INTO totals VALUES ('local', 1, 1, 10), ('local', 4, 1, 9);
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TABLE accounts (
+    profile TEXT PRIMARY KEY,
+    identity TEXT NOT NULL,
+    run INTEGER NOT NULL DEFAULT 0,
+    is_full INTEGER NOT NULL DEFAULT 1,
+    position INTEGER,
+    newest INTEGER,
+    newest_in_run INTEGER,
+    uncounted INTEGER NOT NULL DEFAULT 0,
+    begun_at INTEGER,
+    mirrored_at INTEGER,
+    checked_at INTEGER
+) WITHOUT ROWID;
+PRAGMA user_version = 5;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH}
 
 
 def write_old(path: Path, version: int) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import sqlite3
 import stat
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pinui.sdk.models import Pin
 from pinui.workspace import Entry, History, HistoryError, Query
 from pinui.workspace.filters import folded
 from pinui.workspace.history import HistoryFile
+from pinui.workspace.history.account import add_pin
 from pinui.workspace.history.schema import MAX_TIMESTAMP, VERSION, can_search, writing
+from pinui.workspace.rows import Kind, Sort
 from tests.workspace.old_histories import VERSIONS, write_old
 from tests.workspace.rows import START, cid, row
 
@@ -248,12 +252,77 @@ def test_a_history_of_an_earlier_version_is_brought_up_to_date(path: Path, versi
             assert (file.name, file.size, file.bytes, file.revoked_at) == ("cat.png", 9, 9, START + 5)
             assert history.document(document.id) == '{"a":"é"}'
             assert history.page(Query(text="lunch")) == [document]
+            assert history.page(Query(text="is:revoked", of="pins", profile="local")) == [file]
             assert history.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     with HistoryFile(path, searchable=searchable) as history:
         added = history.add(row(3, name="later"), '"é"')
         assert history.page(Query(text="later")) == [added]
         assert not any(entry.is_folder for entry in history.page(Query()))
         assert history.add(row(4, kind="file", name="notes", is_folder=True), None).title == "notes/"
+
+
+FILTERS = [
+    *("photo", "png", "ph", "-png", "-png -txt", "photo -png", "photo -photo", "nowhere", "png nowhere", "cafe"),
+    *("kind:json", "kind:dir", "-kind:json", "kind:json photo", "kind:message size:>100", "size:>150", "-size:>150"),
+    *("age:<1d", "-age:<1d", "age:<1d photo", "is:revoked", "-is:revoked", "is:verified", "is:unverified -photo"),
+    *("on:account", "on:here", "on:both", "on:elsewhere -png", "on:elsewhere kind:json", "to:alice", "to:al photo"),
+    *("-to:alice kind:message", "baf", "bafkrei", "-baf", "size:>120 png age:>1d"),
+]
+
+
+@pytest.mark.parametrize("few", [0, 8, 10_000])
+@pytest.mark.parametrize("sort", ["newest", "oldest", "name", "name-reversed", "size", "size-reversed"])
+def test_every_way_to_find_rows_finds_the_same(
+    path: Path, sort: Sort, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HistoryFile(path) as history:
+        _furnish(history)
+        shared = history.page(Query(), limit=1)[0].cid
+        texts = [*FILTERS, shared[:20], shared[-4:], shared[-12:], f"-{shared[-12:]}", f"photo {shared[-5:]}"]
+        queries = [Query(text, of="pins", profile="local", sort=sort) for text in texts]
+        history.searchable = False
+        expected = [list(history.ids(query)) for query in queries]
+        assert sum(map(bool, expected)) > len(queries) / 2
+        history.searchable = True
+        monkeypatch.setattr("pinui.workspace.history.query.MANY", few)
+        monkeypatch.setattr("pinui.workspace.history.query.COUNTED", 2 * few)
+        monkeypatch.setattr("pinui.workspace.history.store.STEPS", 10 if few else 1_000_000)
+        for query, ids in zip(queries, expected, strict=True):
+            assert list(history.ids(query)) == ids, query
+            assert history.count(query) == len(ids), query
+            pages, last = list[int](), None
+            while page := history.page(query, after=last, limit=7):
+                last = page[-1]
+                pages += [entry.id for entry in page]
+            assert pages == ids, query
+
+
+def _furnish(history: HistoryFile) -> None:
+    """Pins of every kind and state, some made elsewhere."""
+    now = time.time_ns() // 1_000_000
+    for number in range(60):
+        name = f"{['photo', 'Café', 'draft'][number % 3]} {number}.{['png', 'txt'][number % 2]}"
+        moment = now - number * 3_600_000
+        if number % 4 == 0:
+            elsewhere = cid(1000 + number)
+            add_pin(history, "local", Pin(cid=elsewhere, name=name, size=number * 7, created=moment), now)
+            continue
+        kind: Kind = "json" if number % 4 == 1 else "message" if number % 4 == 2 else "file"
+        entry = row(
+            number,
+            timestamp=moment,
+            size=number * 5,
+            kind=kind,
+            name=None if kind == "message" else name,
+            recipient=["alice", "bob"][number % 8 // 4] if kind == "message" else None,
+            excerpt=None if kind == "file" else f"about a photo {number}",
+            is_folder=kind == "file" and number % 3 == 0,
+        )
+        history.add(entry, None)
+        if number % 10 == 1:
+            history.mark_revoked(entry.cid, "local", now)
+        if number % 10 == 3:
+            history.set_verification(entry.cid, "local", "verified")
 
 
 def test_every_earlier_version_is_among_these_tests() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from pinui.workspace.filters import Age, Is, KindIs, On, Size, To, Word, folded, parse_filter
 from pinui.workspace.history.schema import ID_BITS, TEXT
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pinui.workspace.filters import Term
-    from pinui.workspace.rows import Entry, Query, Sort
+    from pinui.workspace.rows import Entry, Query
+
+    LookUp = Callable[[str, tuple[str | int, ...]], list[int]]
 
 __all__ = ["COLUMNS", "REVOCATION", "Selection", "select"]
 
@@ -29,8 +32,10 @@ ENDING = " || ".join(f"substr(e.cid, -{place}, 1)" for place in range(1, 9))
 """The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
 FEW = 200
 """CIDs that share a beginning or an end, and are looked up one by one; more of them are compared row by row."""
-MANY = 30_000
-"""Rows that share a text: sorting more than these takes longer than walking the rows in order and comparing."""
+MANY = 20_000
+"""Rows to find and sort at most: among more of them, walking all rows in order finds a page sooner."""
+COUNTED = 200_000
+"""Rows that an index counts at most, to find out how many it has."""
 SEARCHED = f"instr({TEXT.format('e')}, ?) > 0"
 
 ON = {
@@ -39,240 +44,319 @@ ON = {
     "both": f"e.standing = {Standing.BOTH:d}",
     "elsewhere": f"e.standing = {Standing.ACCOUNT:d}",
 }
+ANY_STATE = (
+    "e.standing IN (1, 2, 3, 4) AND e.kind IN ('json', 'file', 'message')"
+    " AND e.is_folder IN (0, 1) AND e.recorded IN (0, 1)"
+)
+"""All pins, in the words of the index `pins_by_state`: it finds one column behind others that are given."""
+
+
+class Condition(NamedTuple):
+    """SQL with its values."""
+
+    sql: str
+    values: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Conditions that an index answers together."""
+
+    tests: list[Condition]
+    """The conditions on a row."""
+    ids: Condition
+    """A statement for the ids of all rows that meet them."""
+    counted: int
+    """The number of rows to count at most."""
 
 
 class Selection:
-    """The rows that a query means, ready to be counted, listed or paged."""
+    """The rows that a query means, ready to be counted, listed or paged.
+
+    Either an index finds the rows of a condition, and these are sorted; or an index gives all rows in order, and each
+    is tested. The first is quick for few rows, the second for many.
+    """
 
     def __init__(self, query: Query) -> None:
-        self.sort: Sort = query.sort
-        self.of_pins = query.of == "pins"
-        self.by_index = False
-        """Whether the text index drives the search."""
-        self.hint = ""
-        self.conditions: list[str] = []
-        self.values: list[str | int] = []
+        self.sort = query.sort
+        self.walked = _index_in_order(query)
+        self.conditions: list[Condition] = []
+        self.words: Found | None = None
+        self.only_unwanted = False
+        """Whether these are the rows that must not be listed."""
+        self.stream = ""
+        """The words for the text index, if it gives the rows in order: its order is that of ids."""
+        self.others: list[Found] = []
+        self.lead: Found | None = None
+        """The index that finds the fewest rows."""
+        self.is_short = False
+        """Whether it finds so few that the selection begins with it."""
 
-    @property
-    def _id(self) -> str:
-        # The index streams its rows in the order of ids, if it is asked in its own words.
-        return "search.rowid" if self.by_index else "e.id"
+        self._after: Entry | None = None
 
-    @property
-    def _order(self) -> str:
-        orders = {
-            "newest": f"{self._id} DESC",
-            "oldest": f"{self._id} ASC",
-            "name": f"{TITLE} ASC, {self._id} ASC",
-            "name-reversed": f"{TITLE} DESC, {self._id} DESC",
-            "size": f"e.bytes DESC, {self._id} DESC",
-            "size-reversed": f"e.bytes ASC, {self._id} ASC",
-        }
-        return f"ORDER BY {orders[self.sort]}"
-
-    def _from(self, *, rows: bool = False, revocations: bool = False) -> str:
-        source = f"entries AS e {self.hint}"
-        if self.by_index:
-            # CROSS JOIN keeps the planner from walking all rows and asking the index about each. Without other
-            # conditions the index alone knows the answer.
-            needs_rows = rows or len(self.conditions) > 1 or self.sort not in ("newest", "oldest")
-            source = "search" + (" CROSS JOIN entries AS e ON e.id = search.rowid" if needs_rows else "")
-        if revocations:
-            source += f" {REVOCATION}"
-        return f"FROM {source}" + (f" WHERE {' AND '.join(self.conditions)}" if self.conditions else "")
-
-    def count(self) -> str:
-        """SQL for how many."""
-        return f"SELECT count(*) {self._from()}"
-
-    def cids(self) -> str:
-        """SQL for their CIDs."""
-        return f"SELECT e.cid {self._from(rows=True)}"
-
-    def ids(self) -> str:
-        """SQL for the ids, in order."""
-        return f"SELECT {self._id} {self._from()} {self._order}"
-
-    def rows(self) -> str:
-        """SQL for whole rows, in order; one more parameter limits their number."""
-        return f"SELECT {COLUMNS} {self._from(rows=True, revocations=True)} {self._order} LIMIT ?"
-
-    def add(self, condition: str, *values: str | int) -> None:
+    def add(self, sql: str, *values: str | int) -> None:
         """Narrow the selection."""
-        self.conditions.append(condition)
-        self.values.extend(values)
+        self.conditions.append(Condition(sql, values))
 
     def begin_after(self, entry: Entry) -> None:
         """Leave out everything up to and with this entry."""
+        self._after = entry
+
+    def count(self) -> Condition:
+        """SQL for how many."""
+        return self._select("count(*)")
+
+    def cids(self) -> Condition:
+        """SQL for their CIDs."""
+        return self._select("e.cid")
+
+    def ids(self, limit: int = -1, *, row_by_row: bool = False) -> Condition:
+        """SQL for the ids, in order.
+
+        `row_by_row` compares each row by itself instead of finding all that match: quick if most of them do.
+        """
+        id_ = "search.rowid" if self.stream else "e.id"
+        orders = {
+            "newest": f"{id_} DESC",
+            "oldest": f"{id_} ASC",
+            "name": f"{TITLE} ASC, {id_} ASC",
+            "name-reversed": f"{TITLE} DESC, {id_} DESC",
+            "size": f"e.bytes DESC, {id_} DESC",
+            "size-reversed": f"e.bytes ASC, {id_} ASC",
+        }
+        sql, values = self._select(id_, row_by_row=row_by_row)
+        return Condition(f"{sql} ORDER BY {orders[self.sort]} LIMIT {limit:d}", values)
+
+    def _select(self, columns: str, *, row_by_row: bool = False) -> Condition:
+        lead = None if row_by_row or self.stream else self.lead
+        parts = [*self.conditions, *(test for found in self.others if found is not lead for test in found.tests)]
+        source = f"entries AS e INDEXED BY {self.walked}" if self.walked else "entries AS e"
+        if self.stream:
+            # CROSS JOIN keeps the planner from walking all rows and asking the index about each. Without other
+            # conditions the index alone knows the answer.
+            source = "search"
+            if parts or columns == "e.cid":
+                source += " CROSS JOIN entries AS e ON e.id = search.rowid"
+            parts.insert(0, Condition("search MATCH ?", (self.stream,)))
+        elif lead is not None:
+            source = "entries AS e NOT INDEXED"
+            parts.append(Condition(f"e.id IN ({lead.ids.sql})", lead.ids.values))
+        if self.words is not None and not self.stream and self.words is not lead:
+            if row_by_row or self.is_short:
+                parts += self.words.tests
+            else:
+                word = "NOT IN" if self.only_unwanted else "IN"
+                parts.append(Condition(f"e.id {word} ({self.words.ids.sql})", self.words.ids.values))
+        if self._after is not None:
+            parts += self._behind(self._after)
+        where = f" WHERE {' AND '.join(part.sql for part in parts)}" if parts else ""
+        return Condition(f"SELECT {columns} FROM {source}{where}", _values(parts))  # noqa: S608 – text is a parameter
+
+    def _behind(self, entry: Entry) -> list[Condition]:
+        id_ = "search.rowid" if self.stream else "e.id"
         if self.sort in ("newest", "oldest"):
-            self.add(f"{self._id} {'<' if self.sort == 'newest' else '>'} ?", entry.id)
-        elif self.sort in ("size", "size-reversed"):
-            sign = "<" if self.sort == "size" else ">"
-            self.add(f"e.bytes {sign}= ?", entry.bytes)
-            self.add(f"(e.bytes {sign} ? OR {self._id} {sign} ?)", entry.bytes, entry.id)
+            return [Condition(f"{id_} {'<' if self.sort == 'newest' else '>'} ?", (entry.id,))]
+        if self.sort in ("size", "size-reversed"):
+            sign, key, value = "<" if self.sort == "size" else ">", "e.bytes", entry.bytes
         else:
             texts = (entry.name, entry.note, entry.excerpt, entry.service_name, entry.cid)
-            title = next(text for text in texts if text is not None)[:TITLE_LENGTH]
-            sign = ">" if self.sort == "name" else "<"
-            self.add(f"{TITLE} {sign}= ?", title)
-            self.add(f"({TITLE} {sign} ? OR {self._id} {sign} ?)", title, entry.id)
+            sign, key = ">" if self.sort == "name" else "<", TITLE
+            value = next(text for text in texts if text is not None)[:TITLE_LENGTH]
+        return [
+            Condition(f"{key} {sign}= ?", (value,)),
+            Condition(f"({key} {sign} ? OR {id_} {sign} ?)", (value, entry.id)),
+        ]
 
 
-def select(query: Query, *, searchable: bool, look_up: Callable[[str, tuple[str | int, ...]], list[int]]) -> Selection:
+def select(query: Query, *, searchable: bool, look_up: LookUp) -> Selection:
     """The selection that a query means. `look_up` gives the ids that a statement finds."""
     selection = Selection(query)
     terms = parse_filter(query.text).terms
-    matches = _add_words(selection, [term for term in terms if isinstance(term, Word)], searchable, look_up)
-    if searchable:
-        sought = [folded(term.text) for term in terms if isinstance(term, To) and not term.negated]
-        matches += [text for text in sought if len(text) >= TRIGRAM]
-    if matches:
-        _add_matches(selection, matches, look_up)
     if query.of == "pins":
         selection.add("e.standing > 0")
     elif query.of == "records":
         selection.add("e.recorded = 1")
-    for column, value in (
-        ("kind", query.kind),
-        ("direction", query.direction),
-        ("profile", query.profile),
-        ("recipient", query.recipient),
-    ):
+    for column, value in (("profile", query.profile), ("direction", query.direction), ("recipient", query.recipient)):
         if value is not None:
             selection.add(f"e.{column} = ?", value)
     if query.filed is not None:
         selection.add("e.recipient IS NOT NULL" if query.filed else "e.recipient IS NULL")
+    _add_words(selection, terms, searchable, look_up)
+    others: list[Term] = [term for term in terms if not isinstance(term, Word)]
+    if query.kind is not None:
+        others.append(KindIs(query.kind))
     if query.revoked is not None:
-        _add_term(selection, Is("revoked", negated=not query.revoked))
-    for term in terms:
-        if not isinstance(term, Word):
-            _add_term(selection, term)
-    selection.hint = "" if selection.by_index else _index_for(query, selection)
+        others.append(Is("revoked", negated=not query.revoked))
+    by_index: dict[str, list[Condition]] = {}
+    for term in others:
+        condition = _condition(term, of_pins=query.of == "pins")
+        index = _index_of(term) if query.of == "pins" and query.profile is not None else None
+        if index is None:
+            selection.conditions.append(condition)
+        else:
+            by_index.setdefault(index, []).append(condition)
+    for index, tests in by_index.items():
+        scope = Condition("e.profile = ?", (query.profile or "",))
+        # SQLite seeks by the first condition on a column.
+        every = [scope, *tests, Condition(ANY_STATE if index == "pins_by_state" else "e.standing > 0")]
+        sql = f"SELECT e.id FROM entries AS e INDEXED BY {index} WHERE {' AND '.join(test.sql for test in every)}"  # noqa: S608 – no text of a user
+        selection.others.append(Found(tests, Condition(sql, _values(every)), COUNTED))
+    _choose_lead(selection, look_up)
     return selection
 
 
-def _index_for(query: Query, selection: Selection) -> str:
+def _choose_lead(selection: Selection, look_up: LookUp) -> None:
+    """Find out which index has the fewest rows."""
+    fewest = COUNTED
+    words = [] if selection.words is None or selection.only_unwanted else [selection.words]
+    for found in (*words, *selection.others):
+        most = min(fewest, found.counted)
+        sql = f"SELECT count(*) FROM ({found.ids.sql} LIMIT {most:d})"  # noqa: S608 – no text of a user
+        [number] = look_up(sql, found.ids.values)
+        if number < most:
+            fewest, selection.lead = number, found
+    if selection.lead is None and words:
+        selection.lead = selection.words
+    selection.is_short = fewest < MANY
+    if selection.lead is not None and selection.lead is not selection.words and selection.is_short:
+        selection.stream = ""
+
+
+def _index_in_order(query: Query) -> str:
     """The index that gives the rows in their order. SQLite would guess, and sometimes sort a million rows."""
-    if any(condition.startswith("e.id IN") for condition in selection.conditions):
-        return ""
     by_age = query.sort in ("newest", "oldest")
     if query.of == "pins" and query.profile is not None:
-        if by_age and "e.standing = 4" in selection.conditions:
-            return "INDEXED BY pins_revoked"
-        return f"INDEXED BY pins_by_{'age' if by_age else 'size' if query.sort.startswith('size') else 'title'}"
+        return f"pins_by_{'age' if by_age else 'size' if query.sort.startswith('size') else 'title'}"
     if query.of == "records" and by_age:
-        return f"INDEXED BY {'records_by_age' if query.recipient is None else 'entries_by_recipient'}"
+        return "records_by_age" if query.recipient is None else "entries_by_recipient"
     return ""
 
 
-def _add_words(
-    selection: Selection,
-    words: list[Word],
-    searchable: bool,
-    look_up: Callable[[str, tuple[str | int, ...]], list[int]],
-) -> list[str]:
-    """Narrow by each word; those that the text index answers come back.
+def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, look_up: LookUp) -> None:
+    """Narrow by each word: in the text, or at an end of the CID.
 
     Each word may be in another place of the row: “alice eight” finds a message to alice about eight o'clock.
     """
-    matches: list[str] = []
-    for word in words:
-        text = folded(word.text)
-        by_cid = _cid_conditions(word.text)
-        either = " OR ".join([SEARCHED, *(condition for condition, _ in by_cid)])
-        values = [text, *(value for _, pair in by_cid for value in pair)]
-        if word.negated:
-            selection.add(f"NOT ({either})", *values)
+    tests: list[Condition] = []
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    by_cid: set[int] = set()
+    for term in terms:
+        if not isinstance(term, (Word, To)):
             continue
-        found: set[int] = set()
-        for condition, pair in by_cid:
-            some = f"SELECT e.id FROM entries AS e WHERE {condition} LIMIT {FEW + 1}"  # noqa: S608 – letters and digits
-            found.update(look_up(some, pair))
+        text = folded(term.text)
         in_index = searchable and len(text) >= TRIGRAM
-        if len(found) > FEW:
-            selection.add(f"({either})", *values)
-        elif found and in_index:
-            marks = ", ".join("(?)" for _ in found)
-            ids = f"SELECT rowid FROM search WHERE search MATCH ? UNION ALL VALUES {marks}"  # noqa: S608 – marks
-            selection.add(f"e.id IN ({ids})", _phrase(text), *found)
-        elif found:
-            selection.add(f"({SEARCHED} OR e.id IN ({', '.join('?' * len(found))}))", text, *found)
-        elif in_index:
-            matches.append(text)
+        if isinstance(term, To):
+            if in_index and not term.negated:  # the recipient itself is compared in any case
+                wanted.append(text)
+            continue
+        ends = _cid_conditions(term.text)
+        found: set[int] = set()
+        for end in ends:
+            some = f"SELECT e.id FROM entries AS e WHERE {end.sql} LIMIT {FEW + 1}"  # noqa: S608 – letters and digits
+            found.update(look_up(some, end.values))
+        if len(found) <= FEW:
+            ends = [Condition(f"e.id IN ({', '.join(map(str, found))})")] if found else []
+        either = " OR ".join([*(end.sql for end in ends), SEARCHED])
+        test = Condition(f"NOT ({either})" if term.negated else f"({either})", (*_values(ends), text))
+        if not in_index or len(found) > FEW:
+            selection.conditions.append(test)
+            continue
+        tests.append(test)
+        if term.negated:
+            unwanted.append(text)
+            selection.conditions += [Condition(f"NOT {end.sql}") for end in ends]
         else:
-            selection.add(SEARCHED, text)
-    return matches
+            wanted.append(text)
+            by_cid |= found
+    if not wanted and not unwanted:
+        return
+    without = "".join(f" NOT {_phrase(text)}" for text in unwanted)
+    asked = f"({' AND '.join(map(_phrase, wanted))}){without}" if wanted else " OR ".join(map(_phrase, unwanted))
+    ids = "SELECT rowid FROM search WHERE search MATCH ?"
+    values: tuple[str | int, ...] = (asked,)
+    if by_cid:
+        compared = " AND ".join(test.sql for test in tests)
+        some = ", ".join(map(str, by_cid))
+        ids += f" UNION SELECT e.id FROM entries AS e WHERE e.id IN ({some}) AND {compared}"  # noqa: S608 – numbers
+        values += _values(tests)
+    elif wanted and selection.sort in ("newest", "oldest"):
+        selection.stream = asked
+    selection.words = Found(tests, Condition(ids, values), MANY)
+    selection.only_unwanted = not wanted
 
 
-def _cid_conditions(word: str) -> list[tuple[str, tuple[str, str]]]:
+def _values(conditions: list[Condition]) -> tuple[str | int, ...]:
+    return tuple(value for condition in conditions for value in condition.values)
+
+
+def _cid_conditions(word: str) -> list[Condition]:
     """Ranges of the indexes of CIDs that begin or end with a word, with any capital letters."""
     if len(word) < TRIGRAM or not (word.isascii() and word.isalnum()):
         return []
-    found: list[tuple[str, tuple[str, str]]] = []
+    found: list[Condition] = []
     for text in dict.fromkeys((word, word.lower())):
         if text.startswith(("b", "z", "k", "f", "Qm")):
-            found.append(("(e.cid >= ? AND e.cid < ?)", (text, text + "\x7f")))
+            found.append(Condition("(e.cid >= ? AND e.cid < ?)", (text, text + "\x7f")))
         if len(text) > TRIGRAM:
             end = text[::-1][:8]
-            condition, pair = f"({ENDING} >= ? AND {ENDING} < ?)", (end, end + "\x7f")
+            range_ = f"{ENDING} >= ? AND {ENDING} < ?"
             if len(text) > len(end):  # the index has the last letters only
-                whole = f"({condition} AND substr(e.cid, -{len(text)}) = '{text}')"  # letters and digits
-                found.append((whole, pair))
-            else:
-                found.append((condition, pair))
+                range_ += f" AND substr(e.cid, -{len(text)}) = '{text}'"  # letters and digits
+            found.append(Condition(f"({range_})", (end, end + "\x7f")))
     return found
-
-
-def _add_matches(
-    selection: Selection, texts: list[str], look_up: Callable[[str, tuple[str | int, ...]], list[int]]
-) -> None:
-    """Narrow by texts that the index finds: it leads, unless it finds too many rows to sort."""
-    asked = " AND ".join(map(_phrase, texts))
-    if selection.sort not in ("newest", "oldest"):
-        found = look_up(f"SELECT rowid FROM search WHERE search MATCH ? LIMIT {MANY}", (asked,))  # noqa: S608 – a number
-        if len(found) == MANY:
-            for text in texts:
-                selection.add(SEARCHED, text)
-            return
-    # The index must be asked first: a row that it finds is looked up, and not the other way round.
-    selection.by_index = True
-    selection.conditions.insert(0, "search MATCH ?")
-    selection.values.insert(0, asked)
 
 
 def _phrase(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _add_term(selection: Selection, term: Term) -> None:
-    """Narrow by a term that is no word."""
+def _index_of(term: Term) -> str | None:
+    """The index that finds the pins of a term."""
+    match term:
+        case Size():
+            return "pins_by_size"
+        case Age():
+            return "pins_by_age"
+        case KindIs(negated=False) | On(negated=False) | Is("revoked" | "verified" | "mismatch", negated=False):
+            return "pins_by_state"
+        case _:
+            return None
+
+
+FLIPPED: dict[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def _condition(term: Term, *, of_pins: bool) -> Condition:
+    """The condition of a term that is no word."""
     values: tuple[str | int, ...] = ()
     match term:
         case KindIs("dir"):
-            condition = "e.is_folder = 1"
+            sql = "e.is_folder = 1"
         case KindIs(kind):
-            condition, values = "e.kind = ?", (kind,)
+            sql, values = "e.kind = ?", (kind,)
         case Size(comparison, size):
-            condition, values = f"e.bytes {comparison} ?", (min(size, 2**62),)
+            sign = FLIPPED[comparison] if term.negated else comparison
+            return Condition(f"e.bytes {sign} ?", (min(size, 2**62),))
         case Age(comparison, seconds):
             # Older is smaller. Ids begin with the time, and are in every index.
             moment = max(0, int((time.time() - seconds) * 1000))
-            sign = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[comparison]
-            condition, values = f"e.id {sign} ?", (moment << ID_BITS,)
+            sign = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[FLIPPED[comparison] if term.negated else comparison]
+            return Condition(f"e.id {sign} ?", (moment << ID_BITS,))
         case On(place):
-            condition = ON[place]
+            sql = ON[place]
         case Is("revoked" | "pinned"):
-            condition = f"e.standing = {Standing.REVOKED:d}"
-            if not selection.of_pins:
-                condition = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
+            sql = f"e.standing = {Standing.REVOKED:d}"
+            if not of_pins:
+                sql = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
             if term.state == "pinned":
-                condition = f"NOT ({condition})"
+                sql = f"NOT ({sql})"
         case Is("unverified"):
-            condition = "e.verification IS NULL"
+            sql = "e.verification IS NULL"
         case Is(state):
-            condition, values = "e.verification IS ?", (state,)
+            sql, values = "e.verification IS ?", (state,)
         case To(text):
-            condition, values = "instr(folded(e.recipient), ?) > 0", (folded(text),)
+            sql, values = "instr(folded(e.recipient), ?) > 0", (folded(text),)
         case Word():
             raise AssertionError
-    selection.add(f"NOT ({condition})" if term.negated else condition, *values)
+    return Condition(f"NOT ({sql})" if term.negated else sql, values)

@@ -150,7 +150,13 @@ CREATE TABLE accounts (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS)
+# Filters such as kind:json on:account find their pins in an index.
+STATES = """
+DROP INDEX pins_revoked;
+CREATE INDEX pins_by_state ON entries (profile, standing, kind, is_folder, recorded, verification);
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["EXCERPT", "HistoryFile", "NewIds"]
 
 EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
+STEPS = 300_000
+"""Instructions of SQLite that may look for a page row by row: about ten thousand rows."""
 BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
 
 
@@ -69,21 +71,18 @@ class HistoryFile:
 
     def count(self, query: Query) -> int:
         """The number of rows that match a query."""
-        selection = self._select(query)
-        return self._all(selection.count(), selection.values)[0][0]
+        return self._all(*self._select(query).count())[0][0]
 
     def count_pins(self, query: Query) -> int:
         """The number of pins among the rows that match a query: rows that share a CID are one pin."""
-        selection = self._select(query)
         # A set of Python counts distinct texts four times as fast as SQLite.
-        return len({row[0] for row in self._all(selection.cids(), selection.values)})
+        return len({row[0] for row in self._all(*self._select(query).cids())})
 
     def ids(self, query: Query) -> array[int]:
         """The ids of the matching rows, in order: a snapshot that a list can keep while rows arrive."""
-        selection = self._select(query)
         found = array("q")  # eight bytes a row: a million of them fit beside everything else
         with explained(self.path):
-            for row in self.connection.execute(selection.ids(), selection.values):
+            for row in self.connection.execute(*self._select(query).ids()):
                 found.append(row[0])
         return found
 
@@ -102,7 +101,33 @@ class HistoryFile:
         selection = self._select(query)
         if after is not None:
             selection.begin_after(after)
-        return [Entry(*row) for row in self._all(selection.rows(), [*selection.values, limit])]
+        rows: list[tuple[int]] | None = None
+        if not selection.is_short and (selection.lead or selection.words):
+            rows = self._within(STEPS, *selection.ids(limit, row_by_row=True))
+            if rows is None and selection.others:
+                selection.stream = ""
+        if rows is None:
+            rows = self._all(*selection.ids(limit))
+        return self.entries([row[0] for row in rows])
+
+    def _within(self, steps: int, sql: str, values: Sequence[Any]) -> list[Any] | None:
+        """The rows of a statement, or None if it takes more than these steps."""
+        is_over = False
+
+        def stop() -> bool:
+            nonlocal is_over
+            is_over = True
+            return True
+
+        self.connection.set_progress_handler(stop, steps)
+        try:
+            return self._all(sql, values)
+        except HistoryError:
+            if is_over:
+                return None
+            raise
+        finally:
+            self.connection.set_progress_handler(None, 0)
 
     def record(self, entry_id: int) -> ClientRecord[Any] | None:
         """The whole record of a row, with its data."""
@@ -123,11 +148,12 @@ class HistoryFile:
 
     def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
         """The newest row with this CID, in either version."""
-        selection = self._select(Query(of="both", profile=profile, direction=direction))
-        selection.hint = "INDEXED BY entries_by_cid"
-        selection.add("e.cid IN (?, ?)", *both_versions(cid))
-        rows = self._all(selection.rows(), [*selection.values, 1])
-        return Entry(*rows[0]) if rows else None
+        rows = self._all(
+            "SELECT max(id) FROM entries INDEXED BY entries_by_cid WHERE cid IN (?, ?)"
+            " AND profile = coalesce(?, profile) AND direction = coalesce(?, direction)",
+            [*both_versions(cid), profile, direction],
+        )
+        return next(iter(self.entries(rows[0])), None)
 
     def sent_since(self, source: str, profile: str, since: int) -> Entry | None:
         """The newest row about a file or folder of this machine that was sent since a moment in milliseconds."""
