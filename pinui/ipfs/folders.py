@@ -14,12 +14,15 @@ from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.shards import hash_of, slot_of
 from pinui.ipfs.unixfs import EMPTY_FOLDER, shard_data
 
-__all__ = ["FolderBuilder", "is_safe_name", "make_folder"]
+__all__ = ["FolderBuilder", "is_safe_name", "make_folder", "portable_name"]
 
 MAX_NAME_BYTES = 255
 
 # Windows takes these for devices in every folder, with any ending.
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\..*)?", re.IGNORECASE | re.DOTALL)
+
+LEADS_ELSEWHERE = re.compile(r"[\\:]|[. ]\Z")
+REFUSED_BY_WINDOWS = re.compile(r'[\\:<>"|?*\x01-\x1f]|[. ]\Z')
 
 
 def is_safe_name(name: str) -> bool:
@@ -28,6 +31,24 @@ def is_safe_name(name: str) -> bool:
     Windows reads a back-slash and a colon as parts of a path, and drops dots and blanks at the end of a name.
     """
     return bool(name) and not re.search(r"[/\\:\0]|[. ]\Z", name) and not DEVICE.fullmatch(name)
+
+
+def portable_name(name: str, *, windows: bool = False) -> str | None:
+    """A name, escaped as in a URL if it is not safe; None for one that no entry has.
+
+    Two escaped names are never the same. `windows` escapes the signs, too, that Windows alone refuses.
+    """
+    if name in ("", ".", "..") or re.search(r"[/\0]", name):
+        return None
+    unsafe = REFUSED_BY_WINDOWS if windows else LEADS_ELSEWHERE
+    if not unsafe.search(name) and not DEVICE.fullmatch(name):
+        return name
+    escaped = unsafe.sub(_escape, name.replace("%", "%25"))
+    return re.sub(r"\A.", _escape, escaped) if DEVICE.fullmatch(escaped) else escaped
+
+
+def _escape(sign: re.Match[str]) -> str:
+    return f"%{ord(sign[0]):02X}"
 
 
 def make_folder(entries: dict[str, Link], cid_version: int, *, measured: bool = False) -> list[NewBlock]:

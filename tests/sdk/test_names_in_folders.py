@@ -9,6 +9,7 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from pinui import ContentError
 from pinui.ipfs.cid import IDENTITY, RAW, Cid
 from pinui.ipfs.dagpb import Link, encode_node
-from pinui.ipfs.folders import is_safe_name
+from pinui.ipfs.folders import is_safe_name, portable_name
 from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.multihash import dag_pb_cid
 from pinui.ipfs.unixfs import EMPTY_FOLDER
@@ -51,7 +52,48 @@ def folder_with(name: str) -> Content:
     return Content(root, b"", {root.multihash: block}, is_folder=True)
 
 
-@pytest.mark.parametrize("name", ["../x", "..", "", "a\\b", "C:evil.exe", "CON", "a."])
+@pytest.mark.parametrize("name", [name for name in LEADS_ELSEWHERE if portable_name(name) is not None])
+async def test_an_entry_with_an_unsafe_name_is_saved_under_an_escaped_one_and_told(
+    reading: Setup, tmp_path: Path, name: str
+) -> None:
+    content, notices = folder_with(name), list[str]()
+    client = await reading(FakeGateway(content, car=honest), on_notice=notices.append)
+    folder = await client.download(content.cid, to=tmp_path / "out")
+    [saved] = folder.iterdir()
+    assert (unquote(saved.name), saved.read_bytes()) == (name, b"x")
+    assert is_safe_name(saved.name)
+    assert notices == [f"“{name}” is saved as “{saved.name}”: not every system takes its name."]
+
+
+async def test_escaped_names_collide_with_no_others_and_hold_below_folders(tmp_path: Path) -> None:
+    for names in (["12:30", "12%3A30", "12%253A30x"], ["12%3A30", "12:30", "x"]):
+        writer = FolderWriter(tmp_path / "".join(names).replace(":", ""), "x")
+        await writer.take([FolderStart(())])
+        for name in names:
+            await writer.take([FolderStart((name,)), *file(name, "a:b"), *file(name, name)])
+        root = await asyncio.to_thread(writer.commit)
+        assert len(list(root.iterdir())) == 3
+        assert all((folder / "a%3Ab").exists() and len(list(folder.iterdir())) == 2 for folder in root.iterdir())
+        assert writer.renamed["12:30", "a:b"] == "a%3Ab"
+
+
+def test_windows_has_further_signs_escaped() -> None:
+    assert portable_name('what?<"1">.txt', windows=True) == "what%3F%3C%221%22%3E.txt"
+    assert portable_name("what?.txt") == "what?.txt"
+
+
+pieces = st.sampled_from([":", "%3A", "%253A", "con", "%63on", ".", "%2E", " ", "?", "\\", "1"])
+
+
+@given(st.lists(st.lists(pieces, min_size=1, max_size=3).map("".join), unique=True), st.booleans())
+def test_no_two_unsafe_names_become_the_same(names: list[str], windows: bool) -> None:
+    escaped = [portable_name(name, windows=windows) for name in names if not is_safe_name(name)]
+    made = [name for name in escaped if name is not None]
+    assert len(set(made)) == len(made)
+    assert all(map(is_safe_name, made))
+
+
+@pytest.mark.parametrize("name", ["../x", "..", "", "a\0b"])
 async def test_an_entry_that_cannot_be_saved_safely_is_named_and_nothing_is_written(
     reading: Setup, tmp_path: Path, name: str
 ) -> None:

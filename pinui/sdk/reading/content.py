@@ -103,6 +103,10 @@ class GatewayContent:
         try:
             result = await self._reader.read(address, file, transfer=True, folder=folder)
             path = await (asyncio.to_thread(folder.commit) if result.is_folder else file.commit())
+            for entry, saved in folder.renamed.items():
+                if self.config.on_notice is not None:
+                    name = "/".join(entry)
+                    self.config.on_notice(f"“{name}” is saved as “{saved}”: not every system takes its name.")
             return Read(path, result.verification)
         finally:
             # Shielded: a second cancel doesn't keep the temporary file from being removed.

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol, TypeVar
 
 from pinui.disk import sync_folder, temporary_beside
-from pinui.ipfs.folders import is_safe_name
+from pinui.ipfs.folders import is_safe_name, portable_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
 from pinui.sdk.reading.sinks import check_room, free_room
@@ -74,6 +74,8 @@ class FolderWriter:
         self._free: int | None = None
         self._lock = threading.Lock()
         self._abandoned = False
+        self.renamed: dict[tuple[str, ...], str] = {}
+        """The paths of entries whose last name was escaped, and the name on the disk."""
 
     async def take(self, events: Iterable[Event]) -> None:
         """Write the entries of these events, in a thread."""
@@ -129,6 +131,7 @@ class FolderWriter:
                 shutil.rmtree(self._temporary, ignore_errors=True)
                 self._temporary = None
             self._done = self._entries = self._needed = 0
+            self.renamed.clear()
 
     def discard(self) -> None:
         """Remove the written files for good, after a thread that is still at work here."""
@@ -143,29 +146,34 @@ class FolderWriter:
 
     def _make(self, path: tuple[str, ...], make: Callable[[Path], Made], size: int = 0) -> Made:
         """Make one entry. The disk itself decides whether two names are the same: `a` and `A`, or two accents."""
-        if path and not is_safe_name(path[-1]):
-            raise ContentError(
-                f"The folder holds an entry that can't be saved safely on every system: “{'/'.join(path)}”",
-                hint="Download the entries that you need by themselves (CID/name): each gets a safe name.",
-            )
-        place = self._place(path)
+        shown = "/".join(path)
+        folder = self._place(path[:-1])
         self._entries += 1
         if self._entries > MOST_ENTRIES:
             raise ContentError(f"The folder holds more than {MOST_ENTRIES:,} entries, the limit")
         self._needed += size + ROOM_FOR_ENTRY
         check_room(self._needed, self._free)
-        try:
-            return make(place)
-        except FileExistsError:
-            pass
-        raise ContentError(f"The disk takes “{'/'.join(path)}” for the name of another entry in the folder")
+        if not path:
+            return make(folder)
+        name = portable_name(path[-1], windows=os.name == "nt")
+        if name is None:
+            raise ContentError(f"The folder holds an entry whose name is no name: “{shown}”")
+        # Another entry may have the escaped name as its own.
+        for candidate in dict.fromkeys((name, name.replace("%", "%25"))):
+            with suppress(FileExistsError):
+                made = make(folder / candidate)
+                if candidate != path[-1]:
+                    self.renamed[path] = candidate
+                return made
+        raise ContentError(f"The disk takes “{shown}” for the name of another entry in the folder")
 
     def _place(self, path: tuple[str, ...]) -> Path:
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
             self._temporary = temporary_beside(final)
             self._free = free_room(final.parent)
-        return self._temporary.joinpath(*path)
+        names = (self.renamed.get(path[: depth + 1], name) for depth, name in enumerate(path))
+        return self._temporary.joinpath(*(names if self.renamed else path))
 
     def _write(self, data: memoryview) -> None:
         if self._file is not None:
