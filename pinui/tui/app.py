@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +16,9 @@ from textual.screen import Screen
 from pinui.tui.all_keys import ABOUT, KEYS
 from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
+from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.paths import Paths
+from pinui.workspace.view import View, read_view
 
 __all__ = ["Pinui", "make_app", "run"]
 
@@ -82,6 +87,22 @@ class Pinui(Workbench):
     COMMANDS = {_palette}
     KEYS = KEYS
 
+    def __init__(
+        self,
+        *,
+        profile: str | None = None,
+        home: Path | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        view = View()
+        with suppress(WorkspaceError):  # without a home, opening the workspace tells why
+            view = read_view(Paths.find(home).view)
+        if view.place in self.MODES:
+            vars(self)["DEFAULT_MODE"] = view.place  # of this app alone, and before Textual makes its first screen
+        super().__init__(profile=profile, home=home, clock=clock, monotonic=monotonic)
+        self.view = view
+
     def on_mount(self) -> None:
         """Show the welcome at the first start."""
         if not self.workspace.profiles.setting("welcomed"):
@@ -141,6 +162,7 @@ class Pinui(Workbench):
         if place != self.current_mode:
             self.clear_notifications()  # what was told belongs to the place that is left
             await self.switch_mode(place)
+            self.keep_view(replace(self.view, place=place))
 
     async def action_help(self) -> None:
         """Explain what has the focus."""

@@ -28,6 +28,7 @@ from pinui.tui.transfer_news import TransferNews
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.unsaved import UnsavedText
 from pinui.workspace.text import clean_line
+from pinui.workspace.view import View, write_view
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter
@@ -43,6 +44,8 @@ log = logging.getLogger("pinui.tui")
 LOOK = 1.5
 GROWN_OLD = 30.0
 """Seconds between two checks of the history's file, and seconds after which ages are written again."""
+MOMENT = 0.5
+"""Seconds of another view that a killed process may lose."""
 KEPT = 500
 """Messages in the log."""
 
@@ -128,6 +131,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         super().__init__(monotonic)
         self.clock = clock
         self.workspace: Workspace
+        self.view = View()
+        """The view of the last run, and then of this one."""
+        self._view_is_due = False
         self._profile, self._home = profile, home
         self._dirty = False
         self._visited: list[Place] = []
@@ -189,6 +195,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     async def on_unmount(self) -> None:
         """Close transfers, node and files."""
         self._tell_no_more()
+        if self._view_is_due:
+            await self._write_view()
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
         self.unsaved.close()
@@ -466,6 +474,21 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
         self.copy_to_clipboard(text)
         self.run_worker(copied, group="app.copy", exclusive=True, exit_on_error=False)
+
+    def keep_view(self, view: View) -> None:
+        """Remember another view for the next start; it is written in a moment, together with other changes."""
+        if view != self.view:
+            self.view = view
+            if not self._view_is_due:
+                self._view_is_due = True
+                self.set_timer(MOMENT, lambda: self.run_worker(self._write_view, group="app.view", exit_on_error=False))
+
+    async def _write_view(self) -> None:
+        self._view_is_due = False
+        try:
+            await asyncio.to_thread(write_view, self.workspace.paths.view, self.view)
+        except OSError as error:
+            self.note_error(error)
 
     def remember(self, setting: str, value: Any) -> None:
         """Write a setting in the background; a failure is told."""

@@ -51,6 +51,11 @@ class Paths:
         return self.history.with_name("transfers.db")
 
     @property
+    def view(self) -> Path:
+        """The view of the last run."""
+        return self.history.with_name("view.json")
+
+    @property
     def debug_log(self) -> Path:
         """The workbench's log with `--debug`."""
         return self.history.with_name("debug.log")

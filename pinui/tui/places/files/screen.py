@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from textual import events, on
@@ -57,7 +58,7 @@ class FilesScreen(PlaceScreen):
         """The browser and the download above, the transfers below."""
         with Vertical(classes="body"):
             with Horizontal(id="above"):
-                yield FileBrowser(_starting_folder())
+                yield FileBrowser(_starting_folder(self.app.view.folder))
                 with FieldPane(id="download", classes="pane second"):
                     yield say("CID or URL")
                     yield DownloadField(placeholder="bafy… or https://…/ipfs/…", id="address")
@@ -126,6 +127,8 @@ class FilesScreen(PlaceScreen):
         if again and browser.folder != folder:
             return
         self._changed_at = changed
+        if folder != browser.folder and not trouble:
+            self.app.keep_view(replace(self.app.view, folder=str(folder)))
         browser.show_rows(folder, rows, trouble)
         self._marked()
 
@@ -229,7 +232,7 @@ class FilesScreen(PlaceScreen):
         name = await self.workspace.name_for(address)
         folder = Path.home() / "Downloads"
         if not await asyncio.to_thread(folder.is_dir):
-            folder = await asyncio.to_thread(_starting_folder)
+            folder = await asyncio.to_thread(_starting_folder, None)
         target = self.query_one("#target", Field)
         shown = str(folder / name)
         target.set_text("~" + shown[len(str(Path.home())) :] if shown.startswith(f"{Path.home()}/") else shown)
@@ -337,8 +340,10 @@ def _is_more_than_a_file(path: Path) -> bool:
     return path.is_dir() or path.is_symlink()
 
 
-def _starting_folder() -> Path:
-    """The folder in which the program was started, or home if it has been removed since."""
+def _starting_folder(last: str | None) -> Path:
+    """The folder of the last run, else the one in which the program was started, or home if both are gone."""
+    if last is not None and Path(last).is_dir():
+        return Path(last)
     try:
         return Path.cwd()
     except OSError:

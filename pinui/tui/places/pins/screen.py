@@ -118,6 +118,8 @@ class PinsScreen(PlaceScreen):
         self._resting: Timer | None = None
         self._pinned = self._revoked = 0
         self._shown: Query | None = None
+        self._filtered = ""
+        """The profile that the filter belongs to."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above the list and the detail."""
@@ -149,9 +151,8 @@ class PinsScreen(PlaceScreen):
         """Titles first; the history comes in the background."""
         pane_title(self.pins, "Pins")
         pane_title(self.detail, "Detail")
-        remembered = self.workspace.profiles.setting("pins_sort")
-        sort = next((sort for sort, _, _ in ORDERS.values() if sort == remembered), "newest")
-        self.asked = replace(self.asked, sort=sort)
+        self.asked = replace(self.asked, sort=self.app.view.sort)
+        self._take_up_filter()
 
     # -- showing ------------------------------------------------------------------------------------------------
 
@@ -163,7 +164,22 @@ class PinsScreen(PlaceScreen):
         """Reload while the keys wait: a key typed after a filter is meant for its results."""
         self.ask_on(self._reload, "reload")
 
+    def _take_up_filter(self) -> None:
+        """The filter that this profile had last; each has its own."""
+        self._filtered = self.workspace.profile.name
+        text = self.app.view.filters.get(self._filtered, "")
+        self.asked = replace(self.asked, text=text)
+        self.query_one(FilterLine).set_text(text)
+        self.set_class(bool(text), "-filter")
+
+    def _keep_filter(self) -> None:
+        view, text = self.app.view, self.asked.text
+        others = {profile: kept for profile, kept in view.filters.items() if profile != self._filtered}
+        self.app.keep_view(replace(view, filters=others | {self._filtered: text} if text else others))
+
     async def _reload(self) -> None:
+        if self._filtered != self.workspace.profile.name:
+            self._take_up_filter()
         query = replace(self.asked, profile=self.workspace.profile.name)
         pins, history = self.pins, self.workspace.history
         state = await self.workspace.account_state()
@@ -312,6 +328,7 @@ class PinsScreen(PlaceScreen):
         """Go back to the list and keep the filter."""
         focus_now(self.pins)
         self.set_class(bool(self.asked.text), "-filter")
+        self._keep_filter()
         self._reload_first()
 
     def action_clear_filter(self) -> None:
@@ -320,6 +337,7 @@ class PinsScreen(PlaceScreen):
         self.remove_class("-filter")
         focus_now(self.pins)
         self.asked = replace(self.asked, text="")
+        self._keep_filter()
         self._reload_first()
 
     @on(Input.Changed, "FilterLine")
@@ -405,7 +423,7 @@ class PinsScreen(PlaceScreen):
 
     def _sort_by(self, sort: Sort) -> None:
         self.asked = replace(self.asked, sort=sort)
-        self.app.remember("pins_sort", sort)
+        self.app.keep_view(replace(self.app.view, sort=sort))
         self._reload_first()
 
     def action_hide(self) -> None:
