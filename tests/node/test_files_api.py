@@ -405,6 +405,9 @@ def test_pieces_that_don_t_fit_are_refused(api: httpx.Client) -> None:
     assert "Content-Type" in message(api.patch(place, headers={"Upload-Offset": "0"}, content=b"x"), 415)
     assert "Begin again" in message(patch(api, f"{place}x", 0, b"x"), 404)
     assert "network=public" in message(begin(api, 10, network="private"), 400)
+    assert "deletes no files by itself" in message(begin(api, 10, expires_at="1900000000"), 400)
+    assert "public files alone" in message(api.post("/v3/files/private/download_link", json={}), 403)
+    assert "public files alone" in message(api.post("/v3/files/sign", json={"url": "x", "method": "GET"}), 400)
 
 
 def test_pieces_go_to_a_signed_url_without_the_token(api: httpx.Client, anyone: httpx.Client) -> None:
