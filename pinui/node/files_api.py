@@ -87,7 +87,9 @@ class FilesApi:
                 return await self._upload(request)
             case ("POST", "files", "sign"):
                 asked = json_fields(await read_whole(request, MAX_BODY))
-                return _data(f"{_base(request)}/v3/files?{signed_query(asked, self._token)}")
+                query = signed_query(asked, self._token)
+                await self._check_fields({name: str(value) for name, value in asked.items() if value is not None})
+                return _data(f"{_base(request)}/v3/files?{query}")
             case ("PATCH" | "HEAD", "files", id_, secret) if network_free(id_):
                 return await self._continue_tus(request, id_, secret)
             case (_, "files" | "groups", network, *_) if network != "public":
@@ -216,7 +218,7 @@ class FilesApi:
         asked = request.query
         _check_known(asked, JOB_FILTERS)
         jobs = await self._by_cid.jobs(asked.get("status", ""), spellings(asked.get("cid", "")))
-        if _order(asked.get("order") or asked.get("sort") or "DESC") == "DESC":
+        if not _is_ascending(asked.get("order") or asked.get("sort")):
             jobs.reverse()
         after = _token(asked.get("pageToken"))
         start = next((number + 1 for number, job in enumerate(jobs) if job.id == after), 0)
@@ -237,10 +239,12 @@ class FilesApi:
         asked = request.query
         _check_known(asked, GROUP_FILTERS)
         limit = read_number(asked, "limit", PAGE, 1, MAX_PAGE) or PAGE
-        after, name = _token(asked.get("pageToken")), asked.get("name", "")
+        after, name, kind = _token(asked.get("pageToken")), asked.get("name", ""), asked.get("isPublic", "").lower()
+        if kind not in ("", "true", "false"):
+            raise ApiError(400, "isPublic must be true or false.")
 
         def page(index: Index) -> list[Group]:
-            return index.groups(name, limit + 1, after)
+            return index.groups(name, limit + 1, after, is_public=kind == "true" if kind else None)
 
         groups = await self._workers.run(self._store.ask, page)
         shown = [group_body(group) for group in groups[:limit]]
@@ -328,7 +332,7 @@ def file_query(asked: Mapping[str, str]) -> PinQuery:
         group="" if group == "null" else group or None,
         keyvalues=tuple(conditions),
         after=_token(asked.get("pageToken")),
-        ascending=_order(asked.get("order") or "DESC") == "ASC",
+        ascending=_is_ascending(asked.get("order")),
     )
 
 
@@ -401,10 +405,11 @@ def _token(text: str | None) -> str | None:
         raise ApiError(400, "pageToken must be the next_page_token of the page before.") from error
 
 
-def _order(text: str) -> str:
-    if text.upper() not in ("ASC", "DESC"):
+def _is_ascending(text: str | None) -> bool:
+    # The service's SDK says DSC where it lists the queue.
+    if (text or "DESC").upper() not in ("ASC", "DESC", "DSC"):
         raise ApiError(400, "order must be ASC or DESC.")
-    return text.upper()
+    return (text or "").upper() == "ASC"
 
 
 def _check_known(asked: Mapping[str, str], known: set[str]) -> None:

@@ -265,12 +265,13 @@ class Index:
         """The group with an id."""
         return next(map(_group, self._rows(GROUP_ID, (id_,))), None)
 
-    def groups(self, name: str, limit: int, after: str | None) -> list[Group]:
+    def groups(self, name: str, limit: int, after: str | None, *, is_public: bool | None = None) -> list[Group]:
         """One page of groups whose name contains a text, newest first; `after` is the last id of the page before."""
         rows = self._rows(
             f"SELECT {GROUP_COLUMNS} FROM groups WHERE instr(casefold(name), casefold(?)) "  # noqa: S608  our own names
+            "AND is_public = coalesce(?, is_public) "
             "AND (? IS NULL OR number < (SELECT number FROM groups WHERE id = ?)) ORDER BY number DESC LIMIT ?",
-            (name, after, after, limit),
+            (name, is_public, after, after, limit),
         )
         return [_group(row) for row in rows]
 

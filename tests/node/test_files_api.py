@@ -198,6 +198,15 @@ def test_groups_are_made_listed_renamed_and_removed(api: httpx.Client) -> None:
     assert names() == ["Summer"]
 
 
+def test_groups_are_filtered_by_whether_they_are_public(api: httpx.Client) -> None:
+    for name in ("public", "closed"):
+        api.post("/v3/groups/public", json={"name": name, "is_public": name == "public"})
+    for asked, names in (("true", ["public"]), ("false", ["closed"]), ("", ["closed", "public"])):
+        groups = api.get("/v3/groups/public", params={"isPublic": asked}).json()["data"]["groups"]
+        assert [group["name"] for group in groups] == names
+    assert "isPublic" in message(api.get("/v3/groups/public", params={"isPublic": "x"}), 400)
+
+
 def test_files_go_into_a_group_and_out_of_it(api: httpx.Client) -> None:
     group = api.post("/v3/groups/public", json={"name": "g"}).json()["data"]["id"]
     inside = upload(api, b"1", group_id=group)
@@ -292,6 +301,8 @@ def test_a_request_that_no_gateway_can_serve_expires_and_can_be_deleted(fetching
     fetching.post("/v3/files/public/pin_by_cid", json={"cid": HELLO})
     [job] = wait_for_queue(fetching)
     assert job["status"] == "expired"
+    for order in ({"sort": "DSC"}, {"sort": "ASC"}, {"order": "DESC"}):  # DSC is what the service's SDK says
+        assert fetching.get("/v3/files/public/pin_by_cid", params=order).json()["data"]["jobs"] == [job]
     assert listed(fetching) == []
     assert fetching.delete(f"/v3/files/public/pin_by_cid/{job['id']}").json() == {"data": None}
     assert wait_for_queue(fetching) == []
@@ -331,6 +342,12 @@ def test_a_signed_url_keeps_to_its_limits(api: httpx.Client, anyone: httpx.Clien
     assert "expired" in refusal(sign(api, date=1), 401)
     assert "wrong" in refusal(pictures[:-1] + ("0" if pictures[-1] != "0" else "1"), 401)
     assert "date" in message(api.post("/v3/files/sign", json={"expires": 60}), 400)
+    for asked, words, status in (
+        ({"network": "private"}, "network=public", 400),
+        ({"network": "public", "streamable": True}, "streamable", 400),
+        ({"network": "public", "group_id": "none"}, "No group", 404),
+    ):
+        assert words in message(api.post("/v3/files/sign", json={"date": 1, "expires": 60, **asked}), status)
 
 
 # Uploads in pieces

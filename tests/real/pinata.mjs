@@ -6,6 +6,7 @@ const endpoints = { endpointUrl: `${base}/v3`, uploadUrl: `${base}/v3`, legacyUp
 const pinata = new PinataSDK({ pinataJwt, ...endpoints });
 const { upload, files, groups, gateways } = pinata;
 const seen = {};
+const refused = async (call) => call.then(() => "", String);
 const text = (content, name) => new File([content], name, { type: "text/plain" });
 
 seen.authentication = await pinata.testAuthentication();
@@ -50,12 +51,20 @@ seen.deletedGroup = await groups.public.delete({ groupId: seen.group.id });
 
 seen.pinned = await upload.public.cid(seen.json.cid);
 seen.queue = await files.public.queue();
+seen.failed = await files.public.queue().status("expired").sort("DSC").pageLimit(5).all();
+seen.deletedRequest = await refused(files.public.deletePinRequest("none"));
+seen.byCid = (await files.public.list().cid(seen.json.cid)).files;
+seen.withoutGroup = (await files.public.list().noGroup(true).limit(100)).files.length;
+seen.pending = (await files.public.list().cidPending(true)).files;
+const archive = await (await fetch(`${base}/ipfs/${seen.json.cid}?format=car`)).blob();
+seen.car = await upload.public.file(new File([archive], "some.car")).car();
+seen.ownGroups = (await groups.public.list().isPublic(true)).groups;
+seen.streamable = await refused(upload.public.file(text("film", "film.mp4")).streamable().then((x) => x));
 pinata.config.pinataGateway = base; // the SDK itself writes https:// in front of it
 seen.read = await gateways.public.get(seen.json.cid);
 seen.deleted = await files.public.delete([seen.json.id, "none"]);
 seen.left = (await files.public.list().limit(100)).files.map((file) => file.id);
 
-const refused = async (call) => call.then(() => "", String);
 seen.wrongToken = await refused(new PinataSDK({ ...endpoints, pinataJwt: "wrong" }).upload.public.json({}).then((x) => x));
 seen.private = await refused(upload.private.json({}).then((x) => x));
 seen.swap = await refused(files.public.addSwap({ cid: seen.file.cid, swapCid: seen.json.cid }));

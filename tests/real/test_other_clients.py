@@ -192,6 +192,10 @@ def test_the_hosted_services_current_sdk_works_against_the_node(node: Node, tmp_
     assert seen["renamedGroup"]["name"] == seen["gotGroup"]["name"] == "another"
     # Pins by CID, reading, deleting
     assert (seen["pinned"]["cid"], seen["queue"]["jobs"]) == (seen["json"]["cid"], [])
+    assert (seen["failed"], seen["pending"], seen["ownGroups"]) == ([], [], [])
+    assert [file["id"] for file in seen["byCid"]] == [seen["json"]["id"]]
+    assert seen["withoutGroup"] == 9
+    assert (seen["car"]["cid"], seen["car"]["is_duplicate"]) == (seen["json"]["cid"], True)
     assert seen["read"]["data"] == {"hello": "world", "number": 1}
     assert seen["deleted"][0]["status"] == "OK"
     assert len(seen["left"]) == 8
@@ -199,6 +203,8 @@ def test_the_hosted_services_current_sdk_works_against_the_node(node: Node, tmp_
     assert "401" in seen["wrongToken"] or "Authentication" in seen["wrongToken"]
     assert "network=public" in seen["private"]
     assert "swaps no content" in seen["swap"]
+    assert "HTTP error" in seen["deletedRequest"]
+    assert "makes no streams" in seen["streamable"]
 
 
 PINATAPY = """
