@@ -65,6 +65,10 @@ class Peer:
     proxy_url: str
     """Kubo's RPC, with the cluster behind it."""
 
+    @property
+    def id(self) -> str:
+        return self.address.rpartition("/")[2]
+
 
 @dataclass(frozen=True)
 class Cluster:

@@ -67,6 +67,13 @@ class Daemon:
                 daemon._process.kill()
                 daemon._process.wait()
 
+    @staticmethod
+    def kill(*daemons: Daemon) -> None:
+        """End them at once, as a power cut would."""
+        for daemon in daemons:
+            daemon._process.kill()
+            daemon._process.wait()
+
 
 def eventually(holds: Callable[[], bool], what: str) -> None:
     """Look again and again until something holds that no server announces."""

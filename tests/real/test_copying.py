@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pinui import Pin
+from pinui import Blob, Pin
 from pinui.workspace import Profile, Workspace
 from pinui.workspace.copying import Copying, Outcome, Plan
-from pinui.workspace.whereabouts import whereabouts
-from tests.real.cluster import Cluster
-from tests.real.daemon import answered
+from pinui.workspace.whereabouts import AtProfile, whereabouts
+from tests.real.cluster import Cluster, running_cluster
+from tests.real.daemon import Daemon, answered
 from tests.real.kubo import KuboServer
 
 pytestmark = pytest.mark.real
@@ -124,3 +125,46 @@ async def test_nobody_can_fetch_from_the_embedded_node_so_its_pins_are_left_out(
     assert plan.going == []
     assert [outcome.state for outcome in outcomes] == ["left out"]
     assert "not on the IPFS network" in (outcomes[0].error or "")
+
+
+async def at_cluster(workspace: Workspace, cid: str) -> AtProfile:
+    [place] = [place for place in await whereabouts(workspace, cid) if place.profile == "cluster"]
+    return place
+
+
+@pytest.mark.slow
+async def test_a_thousand_files_arrive_though_a_peer_of_the_cluster_is_killed(own_home: Path, tmp_path: Path) -> None:
+    numbers = range(1000)
+    with running_cluster(tmp_path) as cluster:
+        dead = cluster.peers[2]
+        async with await Workspace.open() as workspace:
+            first, *others = (peer.kubo.gateway_url for peer in cluster.peers)
+            profile = Profile("cluster", "custom", cluster.rest_url, first, gateways=tuple(others), provider="cluster")
+            workspace.profiles.save(replace(profile, replication_min=2, replication_max=3))
+            local = (await workspace.service_of("local").open()).client
+            cids = [(await local.upload(Blob(b"file %d" % number, name=f"{number}.txt"))).cid for number in numbers]
+            copying = Copying(workspace, workspace.service_of("local"), workspace.service_of("cluster"))
+            plan, outcomes = await copying.plan(await copying.all_pins()), list[Outcome]()
+
+            def note(outcome: Outcome) -> None:
+                outcomes.append(outcome)
+                if len(outcomes) == 300:
+                    Daemon.kill(dead.daemon, dead.kubo.daemon)
+
+            await copying.run(plan, note)
+            if any(outcome.state == "failed" for outcome in outcomes):  # begun while the peer died: run it again
+                again = await copying.plan(await copying.all_pins())
+                assert len(again.going) < 10
+                await copying.run(again, outcomes.append)
+            client = (await workspace.service_of("cluster").open()).client
+            assert {pin.cid async for pin in client.pins()} >= set(cids)
+            for cid in cids[::50]:
+                assert await client.verify(cid) == "verified"
+            for cid, peers in ((cids[0], 3), (cids[-1], 2)):  # before the peer died, and after
+                place = await answered(
+                    lambda cid=cid: at_cluster(workspace, cid),
+                    lambda place: [peer.state for peer in place.peers].count("pinned") == 2,
+                )
+                states = {peer.id: peer.state for peer in place.peers}
+                assert (len(states), states.get(dead.id)) == (peers, "unreachable" if peers == 3 else None)
+                assert [gateway.state for gateway in place.gateways] == ["serves", "serves", "unreachable"]
