@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
+from collections import Counter
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from pinui.cli.account import checked_pin_filter
@@ -10,20 +12,19 @@ from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, size
-from pinui.workspace.text import clean_line
+from pinui.workspace.text import clean_line, encodable
+from pinui.workspace.transfers.rows import ItemState
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
 
     from pinui.cli.console import Console
-    from pinui.sdk.models import Pin
     from pinui.workspace import Workspace
-    from pinui.workspace.copying import Copying, Outcome, Plan
+    from pinui.workspace.copying import Plan
+    from pinui.workspace.transfers import Transfer
+    from pinui.workspace.transfers.rows import Item
 
-__all__ = ["copy", "tell_outcome", "tell_plan"]
-
-MOST_NAMED = 20
+__all__ = ["copy", "finish_copy"]
 
 
 def copy(options: Namespace, console: Console) -> int:
@@ -31,31 +32,29 @@ def copy(options: Namespace, console: Console) -> int:
     if [bool(options.cids), bool(options.filter.strip()), options.all].count(True) != 1:
         raise UsageError("Say what to copy: CIDs, --filter TEXT, or --all.")
     cids = read_cids(options.cids) if options.cids else []
-    matches = _matcher(options.filter)
+    checked_pin_filter(options.filter)
+    text = encodable(options.filter)
 
     async def work(workspace: Workspace) -> int:
+        from pinui.workspace.copies import copy_options
         from pinui.workspace.copying import Copying
 
-        copying = Copying(workspace, workspace.service_of(options.source), workspace.service_of(options.to))
+        to = workspace.service_of(options.to)
+        copying = Copying(workspace, workspace.service_of(options.source), to)
         console.hint(f"Asking {options.source} and {options.to} …")
-        pins = await copying.pins_of(cids) if cids else await copying.all_pins(matches)
-        plan = await copying.plan(pins)
-        tell_plan(console, plan)
+        request = copy_options(options.source, cids=cids, text=text)
+        plan = await copying.plan(await copying.wanted(request))
+        _tell_plan(console, plan)
         if options.dry_run:
             _print_plan(console, plan)
             return 1 if plan.of("left out") else 0
-        return await _run(copying, plan, console)
+        counted = await _run(workspace, console, plan, request)
+        return 1 if counted["failed"] or counted["left out"] else 0
 
     return run(options, console, work)
 
 
-def _matcher(text: str) -> Callable[[Pin], bool]:
-    wanted, now = checked_pin_filter(text), time.time()
-    return lambda pin: wanted.matches(pin.cid, pin.name, pin.size, pin.created, now)
-
-
-def tell_plan(console: Console, plan: Plan) -> None:
-    """The plan in a few lines of narration."""
+def _tell_plan(console: Console, plan: Plan) -> None:
     going = plan.going
     console.say(f"{count(len(going))} of {plural(len(plan.items), 'pin')} to copy from {plan.source} to {plan.to}.")
     for items, words in (
@@ -86,12 +85,23 @@ def _print_plan(console: Console, plan: Plan) -> None:
             console.row(item.cid, item.way, bytes_, item.name or "", item.why or "")
 
 
-async def _run(copying: Copying, plan: Plan, console: Console) -> int:
-    progressed = console.bars().watch(f"{plan.source} → {plan.to}")
-    try:
-        counted = await copying.run(plan, lambda outcome: tell_outcome(console, outcome), progressed)
-    finally:
-        console.end_bars()
+async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict[str, object]) -> Counter[str]:
+    """Copy, and report each result: the numbers of them."""
+    from pinui.workspace.copies import copy_title, new_items
+
+    counted: Counter[str] = Counter()
+    for way in ("there", "left out"):
+        for item in plan.of(way):
+            counted[way] += 1
+            _report(console, item.cid, item.name, way, item.why)
+    if plan.going:
+        transfers, to = workspace.transfers, workspace.service_of(plan.to)
+        known = await transfers.ledger.find("copy", plan.to, request)
+        if known is not None and not known.is_running:
+            transfer = transfers.adopt(known, listed_again=True)
+        else:
+            transfer = transfers.begin("copy", copy_title(plan), request, new_items(plan), at=to)
+        counted += await finish_copy(workspace, console, transfer)
     parts = [f"{count(counted['copied'])} copied"]
     for state, words in (
         ("there", "there already"),
@@ -101,17 +111,55 @@ async def _run(copying: Copying, plan: Plan, console: Console) -> int:
     ):
         parts += [f"{count(counted[state])} {words}"] if counted[state] else []
     console.say(f"{', '.join(parts)}.")
-    return 1 if counted["failed"] or counted["left out"] else 0
+    return counted
 
 
-def tell_outcome(console: Console, outcome: Outcome) -> None:
+async def finish_copy(workspace: Workspace, console: Console, transfer: Transfer) -> Counter[str]:
+    """Run a copy to its end, and report each result: the numbers of them."""
+    counted: Counter[str] = Counter()
+    bars = console.bars()
+    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+    try:
+        async with aclosing(workspace.transfers.results(transfer)) as results:
+            async for item in results:
+                counted[_tell(console, item)] += 1
+        await workspace.transfers.wait(transfer)
+    except asyncio.CancelledError:
+        left = transfer.items - transfer.finished
+        console.say(f"{plural(left, 'pin')} left. `pinui transfers resume`, or the same command again, goes on.")
+        raise
+    finally:
+        stop()
+        console.end_bars()
+    if transfer.failure is not None and not counted["failed"] and not counted["left out"]:
+        raise transfer.failure
+    if counted["failed"] and not transfer.is_for_good:
+        console.say("`pinui transfers resume` tries again.")
+    return counted
+
+
+def _tell(console: Console, item: Item) -> str:
+    """Report the result for one pin: its state in a word or two."""
+    from pinui.workspace.copying import WouldChange
+
+    name = None if item.shown == item.source else item.shown
+    if item.state is ItemState.DONE:
+        state = "there" if item.was_held else "asked" if item.resume == "asked" else "copied"
+        _report(console, item.source, name, state, None)
+        return state
+    state = "left out" if isinstance(item.failure, WouldChange) else "failed"
+    _report(console, item.source, name, state, item.error, item.hint)
+    return state
+
+
+def _report(
+    console: Console, cid: str, name: str | None, state: str, error: str | None, hint: str | None = None
+) -> None:
     """A row for each pin, and a sentence for each that was not copied."""
-    item = outcome.item
     if console.as_json:
-        fields = {"cid": item.cid, "name": item.name, "state": outcome.state, "error": outcome.error}
-        console.out_json(fields)
+        console.out_json({"cid": cid, "name": name, "state": state, "error": error})
     else:
-        console.row(item.cid, outcome.state, item.name or "")
-    if outcome.state in ("failed", "left out"):
-        words = "left out, " if outcome.state == "left out" else ""
-        console.fail(f"{clean_line(item.name or item.cid)}: {words}{outcome.error}", outcome.hint)
+        console.row(cid, state, name or "")
+    if error is not None:
+        words = "left out, " if state == "left out" else ""
+        console.fail(f"{clean_line(name or cid)}: {words}{error}", hint)

@@ -72,6 +72,11 @@ async def _finish(workspace: Workspace, console: Console, transfer: Transfer) ->
             path = str(transfer.path)
             console.out_json({"cid": transfer.cid, "path": path}) if console.as_json else console.out(path)
             return True
+        if transfer.kind == "copy":
+            from pinui.cli.copying import finish_copy
+
+            counted = await finish_copy(workspace, console, transfer)
+            return not (counted["failed"] or counted["left out"])
         _done, failed = await finish(workspace, console, transfer)
     except Exception as error:  # noqa: BLE001 – the others go on
         console.report(error, about=transfer.title)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
-    from pinui.workspace.copying import Copying, Outcome
+    from pinui.workspace.copying import Copying
 
 __all__ = ["verify"]
 
@@ -81,18 +81,15 @@ class _Work:
         """Copy back content that the service has lost, and check it."""
         from pinui.sdk.errors import PinuiError
 
-        outcomes: list[Outcome] = []
         try:
-            await copying.run(await copying.plan(await copying.pins_of([cid])), outcomes.append)
-            [outcome] = outcomes
-            if outcome.state in ("copied", "asked"):
-                is_verified = await workspace.verify(cid) == "verified"
-                self.repaired += is_verified
-                return is_verified
-            self._console.fail(f"{cid} could not be copied from {self._repair_from}: {outcome.error}", outcome.hint)
+            plan = await copying.plan(await copying.pins_of([cid]))
+            await copying.copy(plan.items[0], self._console.bars().watch(cid))
+            is_verified = await workspace.verify(cid) == "verified"
         except (OSError, PinuiError, WorkspaceError) as error:
             self._console.report(error, about=f"{cid} could not be copied from {self._repair_from}")
-        return False
+            return False
+        self.repaired += is_verified
+        return is_verified
 
 
 def _is_lost(error: Exception) -> bool:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pinui.ipfs.cid import DAG_PB, RAW, SHA2_256, Cid
@@ -26,22 +25,20 @@ from pinui.sdk.urls import is_loopback
 from pinui.sdk.writing.prediction import predict_source, profile_for
 from pinui.sdk.writing.sources import open_source
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.filters import parse_filter
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.scratch import scratch_folder
-from pinui.workspace.sentences import sentence_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pinui.sdk.client import Client
-    from pinui.workspace.service import Service
+    from pinui.workspace.service import Home, Service
     from pinui.workspace.transfers import Progress
-    from pinui.workspace.workspace import Workspace
 
-__all__ = ["Copying", "Item", "Outcome", "Plan", "Way"]
+__all__ = ["Copying", "Item", "Plan", "Way", "WouldChange"]
 
-AT_ONCE = 3
 LOOKS_AT_ONCE = 8
 FEW = 20
 """Up to so many CIDs, the destination is asked for each; beyond, it lists its pins."""
@@ -87,29 +84,8 @@ class Plan:
         return [item for item in self.items if item.way in ("archive", "cid", "upload")]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result for one pin."""
-
-    item: Item
-    state: Literal["copied", "asked", "there", "left out", "failed"]
-    """`asked`: the service is still fetching it."""
-    error: str | None = None
-    hint: str | None = None
-
-
-class OnOutcome(Protocol):
-    """Called with each result as it comes."""
-
-    def __call__(self, outcome: Outcome, /) -> None: ...
-
-
-class _WouldChange(Exception):
+class WouldChange(WorkspaceError):
     """The destination would give the content another CID. Nothing was sent."""
-
-
-class _Unreachable(Exception):
-    """The destination doesn't answer any more."""
 
 
 class Copying:
@@ -118,21 +94,28 @@ class Copying:
     With `repairs`, a pin that the destination lists is replaced: its content is lost or damaged.
     """
 
-    def __init__(self, workspace: Workspace, source: Service, to: Service, *, repairs: bool = False) -> None:
+    def __init__(self, home: Home, source: Service, to: Service, *, repairs: bool = False) -> None:
         if source.profile.name == to.profile.name:
             raise WorkspaceError("The two services are the same one.", hint="Choose two profiles.")
-        self._workspace = workspace
+        self._home = home
         self._source = source
         self._to = to
         self._repairs = repairs
         self._origins: tuple[str, ...] = ()
+        self._way: tuple[Way, str | None] | None = None
+        self._unreachable: NetworkError | None = None
 
-    async def all_pins(self, wanted: Callable[[Pin], bool] = lambda _pin: True) -> list[Pin]:
-        """The pins of the source, newest first."""
+    async def wanted(self, options: dict[str, Any]) -> list[Pin]:
+        """The pins that a request for copies means."""
+        return await (self.pins_of(options["cids"]) if options["cids"] else self.all_pins(options["filter"]))
+
+    async def all_pins(self, text: str = "") -> list[Pin]:
+        """The pins of the source that match a filter, newest first."""
+        wanted, now = parse_filter(text), time.time()
         with self._source.held() as source:
             client = (await source.open()).client
             async with aclosing(client.pins()) as listing:
-                return [pin async for pin in listing if wanted(pin)]
+                return [pin async for pin in listing if wanted.matches(pin.cid, pin.name, pin.size, pin.created, now)]
 
     async def pins_of(self, cids: Iterable[str]) -> list[Pin]:
         """The pins of these CIDs, with their names at the source; content that it only serves has none."""
@@ -150,7 +133,7 @@ class Copying:
         with self._source.held() as source, self._to.held() as to:
             reader, writer = await source.open_to_read(), (await to.open()).client
             there = set[tuple[int, bytes]]() if self._repairs else await _there(writer, pins)
-            way, why = await self._usual_way(reader, writer)
+            self._way = way, why = await self._usual_way(reader, writer)
 
             async def look(pin: Pin) -> Item:
                 item = Item(pin.cid, pin.name, pin.size, way, why)
@@ -163,44 +146,41 @@ class Copying:
             unique = {_key(pin.cid): pin for pin in reversed(pins)}
             return Plan(source.profile.name, to.profile.name, tuple(await _each(list(unique.values()), look)))
 
-    async def run(self, plan: Plan, on_outcome: OnOutcome, on_progress: Progress | None = None) -> Counter[str]:
-        """Copy the pins of a plan, and count the results by their states."""
-        counted: Counter[str] = Counter()
-        moving = _Moving(plan, on_progress)
-        unreachable: BaseException | None = None
+    async def prepare(self) -> None:
+        """Find out how content goes between these services, once."""
+        if self._way is None:
+            with self._source.held() as source, self._to.held() as to:
+                self._way = await self._usual_way(await source.open_to_read(), (await to.open()).client)
 
-        def tell(outcome: Outcome) -> None:
-            counted[outcome.state] += 1
-            on_outcome(outcome)
+    async def copy(self, pin: Item, progress: Progress) -> Literal["copied", "asked"]:
+        """Copy one pin. An exception says why it is not copied; `WouldChange` that its CID would not stay."""
+        await self.prepare()
+        if self._unreachable is not None:
+            raise self._unreachable
+        if pin.way == "left out":
+            raise WorkspaceError(f"It can't be copied: {pin.why}.")
+        with self._source.held(), self._to.held():
+            await self._home.history.check()
+            try:
+                state = await self._move(pin, progress)
+            except NetworkError as error:
+                await self._check_destination(error)
+                raise
+            if state == "copied":
+                made = Pin(cid=pin.cid, name=pin.name, size=pin.size)
+                await self._home.history.add_pin(self._to.profile.name, made, time.time_ns() // 1_000_000)
+        return state
 
-        for item in plan.items:
-            if item.way in ("there", "left out"):
-                state = "there" if item.way == "there" else "left out"
-                tell(Outcome(item, state, item.why))
-        waiting = iter(plan.going)
+    async def is_there(self, cid: str) -> bool:
+        """Whether the destination keeps some content, or is about to."""
+        with self._to.held() as to:
+            known = await (await to.open()).client.find(cid)
+        return known is not None and known.status != "failed"
 
-        async def work() -> None:
-            nonlocal unreachable
-            for item in waiting:
-                if unreachable is not None:
-                    sentence, hint = sentence_for(unreachable)
-                    tell(Outcome(item, "failed", f"Not tried: {sentence}", hint))
-                    continue
-                try:
-                    tell(await self._copy(item, moving.of(item)))
-                except _Unreachable as error:
-                    unreachable = error.__cause__ or error
-                    sentence, hint = sentence_for(unreachable)
-                    tell(Outcome(item, "failed", sentence, hint))
-
-        with self._source.held() as source, self._to.held() as to:
-            await source.open_to_read()
-            await to.open()
-            await self._workspace.history.check()
-            async with asyncio.TaskGroup() as group:
-                for _ in range(AT_ONCE):
-                    group.create_task(work())
-        return counted
+    @property
+    def way(self) -> Way:
+        """The usual way between these services, once it is found out."""
+        return self._way[0] if self._way is not None else "archive"
 
     async def _usual_way(self, reader: Client, writer: Client) -> tuple[Way, str | None]:
         """The way that most pins go between these two services, or why none can."""
@@ -225,26 +205,12 @@ class Copying:
         except TimeoutError:
             return False
 
-    async def _copy(self, item: Item, progress: Progress) -> Outcome:
-        try:
-            state = await self._move(item, progress)
-            if state == "copied":
-                pin = Pin(cid=item.cid, name=item.name, size=item.size)
-                await self._workspace.history.add_pin(self._to.profile.name, pin, time.time_ns() // 1_000_000)
-        except _WouldChange as error:
-            return Outcome(item, "left out", str(error))
-        except (PinuiError, WorkspaceError, OSError, ContentAddressError) as error:
-            if isinstance(error, NetworkError):
-                await self._check_destination(error)
-            return Outcome(item, "failed", *sentence_for(error))
-        return Outcome(item, state)
-
     async def _check_destination(self, error: NetworkError) -> None:
         """After a broken connection: whether the destination is there at all, so that thousands don't wait for it."""
         try:
             await (await self._to.open()).client.test_connection()
         except NetworkError:
-            raise _Unreachable from error
+            self._unreachable = error
         except PinuiError:
             pass
 
@@ -306,9 +272,9 @@ class Copying:
                 raise ContentError("The gateway's copy could not be verified", hint="Use a trustless gateway.")
             predicted = await asyncio.to_thread(_predict, path, version)
             if predicted != item.cid:
-                raise _WouldChange(f"It would become {predicted}: {LAYOUT}.")
-            credentials = self._workspace.credentials.of_each_profile()
-            opened = await OpenClient.of(self._to.profile, self._workspace.paths, credentials, cid_version=version)
+                raise WouldChange(f"It would become {predicted}: {LAYOUT}.")
+            credentials = self._home.credentials.of_each_profile()
+            opened = await OpenClient.of(self._to.profile, self._home.paths, credentials, cid_version=version)
             try:
                 name = await self._make_room(writer, item)
                 await self._to.call(opened.client.upload(path, hidden=True))
@@ -316,28 +282,6 @@ class Copying:
                     await opened.client.rename(item.cid, name)
             finally:
                 await opened.aclose()
-
-
-class _Moving:
-    """Progress of all pins of a plan as one."""
-
-    def __init__(self, plan: Plan, on_progress: Progress | None) -> None:
-        sizes = [item.size for item in plan.going]
-        self._total = None if None in sizes else sum(size or 0 for size in sizes)
-        self._on_progress = on_progress
-        self._done: dict[str, int] = {}
-        self._sum = 0
-
-    def of(self, item: Item) -> Progress:
-        """The progress of one pin."""
-
-        def tell(done: int, _total: int | None) -> None:
-            self._sum += done - self._done.get(item.cid, 0)
-            self._done[item.cid] = done
-            if self._on_progress is not None:
-                self._on_progress(self._sum, self._total)
-
-        return tell
 
 
 async def _there(writer: Client, pins: Sequence[Pin]) -> set[tuple[int, bytes]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pinui.sdk.urls import origin_text
 from pinui.workspace.errors import WorkspaceError
@@ -19,17 +19,30 @@ if TYPE_CHECKING:
     from pinui.sdk.client import Client
     from pinui.sdk.models import Dialect
     from pinui.workspace.credentials import Credentials
+    from pinui.workspace.history import History
     from pinui.workspace.models import Profile, State
     from pinui.workspace.paths import Paths
     from pinui.workspace.profiles import Profiles
 
-__all__ = ["Service"]
+__all__ = ["Home", "Service"]
 
 # Refusals of one request (not found, not pinned, too large) by a service that works.
 ANSWERS = frozenset({400, 404, 410, 413, 416})
 ANSWERED = "The service answered."
 
 T = TypeVar("T")
+
+
+class Home(Protocol):
+    """The workspace, as far as work between services needs it."""
+
+    @property
+    def paths(self) -> Paths: ...
+    @property
+    def credentials(self) -> Credentials: ...
+    @property
+    def history(self) -> History: ...
+    def service_of(self, name: str) -> Service: ...
 
 
 class Service:

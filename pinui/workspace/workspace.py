@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.figures import ago
 from pinui.sdk.urls import origin_text
+from pinui.workspace.copies import Copies
 from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
 from pinui.workspace.history import History
@@ -68,7 +69,7 @@ class Workspace:
         self.history = History(paths.history, changed=self._tell)
         self.mirror = Mirror(self.history, self._tell)
         self.uploading = Uploading(self)
-        kinds = {"upload": self.uploading, "download": Downloading(self)}
+        kinds = {"upload": self.uploading, "download": Downloading(self), "copy": Copies(self)}
         self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell)
 
     @classmethod

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 
 from pinui import Blob, Pin
 from pinui.workspace import Profile, Workspace
-from pinui.workspace.copying import Copying, Outcome, Plan
+from pinui.workspace.copies import copy_options, new_items
+from pinui.workspace.copying import Copying, Plan
+from pinui.workspace.transfers.rows import Item
 from pinui.workspace.whereabouts import AtProfile, whereabouts
 from tests.real.cluster import Cluster, running_cluster
 from tests.real.daemon import Daemon, answered
@@ -56,11 +59,20 @@ async def store(workspace: Workspace, profile: str, path: Path) -> str:
     return (await workspace.upload(path, at=workspace.service_of(profile))).cid
 
 
-async def copy(workspace: Workspace, source: str, to: str, *cids: str) -> tuple[Plan, list[Outcome]]:
+async def copy(
+    workspace: Workspace, source: str, to: str, *cids: str, on_item: Callable[[Item], None] = lambda _item: None
+) -> tuple[Plan, list[Item]]:
+    """Copy these CIDs, or everything: the plan, and the results."""
     copying = Copying(workspace, workspace.service_of(source), workspace.service_of(to))
-    plan, outcomes = await copying.plan(await copying.pins_of(cids)), list[Outcome]()
-    await copying.run(plan, outcomes.append)
-    return plan, outcomes
+    options = copy_options(source, cids=cids)
+    plan, items = await copying.plan(await copying.wanted(options)), list[Item]()
+    transfer = workspace.transfers.begin("copy", "", options, new_items(plan), at=workspace.service_of(to))
+    async with aclosing(workspace.transfers.results(transfer)) as results:
+        async for item in results:
+            items.append(item)
+            on_item(item)
+    await workspace.transfers.wait(transfer)
+    return plan, items
 
 
 async def found(workspace: Workspace, profile: str, cid: str) -> Pin | None:
@@ -86,10 +98,10 @@ async def test_files_and_folders_arrive_with_their_cids_and_names(
     folder = await store(workspace, source, fill(tmp_path / "album", seed))
     (tmp_path / "large.bin").write_bytes(random.Random(seed).randbytes(3_000_000))
     file = await store(workspace, source, tmp_path / "large.bin")
-    plan, outcomes = await copy(workspace, source, to, folder, file)
+    plan, items = await copy(workspace, source, to, folder, file)
     assert [item.way for item in plan.items] == [way, way]
     assert all(item.size and item.size > 1_000_000 for item in plan.items)
-    assert [outcome.state for outcome in outcomes] == ["copied", "copied"], outcomes
+    assert [item.resume for item in items] == ["copied", "copied"], items
     for cid, name in ((folder, "album"), (file, "large.bin")):
         pin = await answered(
             lambda cid=cid: found(workspace, to, cid), lambda pin: pin is not None and pin.status == "pinned"
@@ -97,9 +109,8 @@ async def test_files_and_folders_arrive_with_their_cids_and_names(
         assert pin is not None
         assert (pin.cid, pin.name) == (cid, name)
         assert await (await workspace.service_of(to).open()).client.verify(cid) == "verified"
-    again, outcomes = await copy(workspace, source, to, folder, file)
-    assert [outcome.state for outcome in outcomes] == ["there", "there"]
-    assert again.going == []
+    again, _items = await copy(workspace, source, to, folder, file)
+    assert [item.way for item in again.items] == ["there", "there"]
 
 
 async def test_a_service_that_pins_by_cid_fetches_from_the_daemon_that_has_it(
@@ -107,9 +118,9 @@ async def test_a_service_that_pins_by_cid_fetches_from_the_daemon_that_has_it(
 ) -> None:
     (tmp_path / "asked.bin").write_bytes(random.Random(77).randbytes(500_000))
     cid = await store(workspace, "other", tmp_path / "asked.bin")
-    plan, outcomes = await copy(workspace, "other", "asking", cid)
+    plan, items = await copy(workspace, "other", "asking", cid)
     assert [item.way for item in plan.items] == ["cid"]
-    assert [outcome.state for outcome in outcomes] == ["copied"], outcomes
+    assert [item.resume for item in items] == ["copied"], items
     pin = await found(workspace, "asking", cid)
     assert pin is not None
     assert (pin.name, pin.status) == ("asked.bin", "pinned")
@@ -121,10 +132,9 @@ async def test_nobody_can_fetch_from_the_embedded_node_so_its_pins_are_left_out(
     workspace: Workspace, token: None
 ) -> None:
     cid = (await workspace.store({"only": "here"})).cid
-    plan, outcomes = await copy(workspace, "local", "asking", cid)
-    assert plan.going == []
-    assert [outcome.state for outcome in outcomes] == ["left out"]
-    assert "not on the IPFS network" in (outcomes[0].error or "")
+    plan, items = await copy(workspace, "local", "asking", cid)
+    assert (plan.going, items) == ([], [])
+    assert "not on the IPFS network" in (plan.items[0].why or "")
 
 
 async def at_cluster(workspace: Workspace, cid: str) -> AtProfile:
@@ -143,19 +153,16 @@ async def test_a_thousand_files_arrive_though_a_peer_of_the_cluster_is_killed(ow
             workspace.profiles.save(replace(profile, replication_min=2, replication_max=3))
             local = (await workspace.service_of("local").open()).client
             cids = [(await local.upload(Blob(b"file %d" % number, name=f"{number}.txt"))).cid for number in numbers]
-            copying = Copying(workspace, workspace.service_of("local"), workspace.service_of("cluster"))
-            plan, outcomes = await copying.plan(await copying.all_pins()), list[Outcome]()
+            seen = list[str]()
 
-            def note(outcome: Outcome) -> None:
-                outcomes.append(outcome)
-                if len(outcomes) == 300:
+            def note(item: Item) -> None:
+                seen.append(item.source)
+                if len(seen) == 300:
                     Daemon.kill(dead.daemon, dead.kubo.daemon)
 
-            await copying.run(plan, note)
-            if any(outcome.state == "failed" for outcome in outcomes):  # begun while the peer died: run it again
-                again = await copying.plan(await copying.all_pins())
-                assert len(again.going) < 10
-                await copying.run(again, outcomes.append)
+            await copy(workspace, "local", "cluster", on_item=note)
+            again, _items = await copy(workspace, "local", "cluster")  # pins that were under way as the peer died
+            assert len(again.going) < 10
             client = (await workspace.service_of("cluster").open()).client
             assert {pin.cid async for pin in client.pins()} >= set(cids)
             for cid in cids[::50]:

@@ -106,13 +106,21 @@ class Transfers:
         transfer.cid, transfer.path = address, to
         return self.start(transfer)
 
-    def begin(self, kind: str, title: str, options: dict[str, Any], items: Sequence[NewItem] | None = None) -> Transfer:
-        """Queue a request of any kind at the service in use; without `items`, its kind lists them."""
-        return self.start(self.new(kind, title, options), items=items)
+    def begin(
+        self,
+        kind: str,
+        title: str,
+        options: dict[str, Any],
+        items: Sequence[NewItem] | None = None,
+        *,
+        at: Service | None = None,
+    ) -> Transfer:
+        """Queue a request of any kind, at the service in use or another one; without `items`, its kind lists them."""
+        return self.start(self.new(kind, title, options, at=at), items=items)
 
-    def new(self, kind: str, title: str, options: dict[str, Any]) -> Transfer:
+    def new(self, kind: str, title: str, options: dict[str, Any], *, at: Service | None = None) -> Transfer:
         """A row for a request that has not begun."""
-        service = self._services_of.service
+        service = at or self._services_of.service
         transfer = Transfer(self._next_id, kind, title, profile=service.profile.name, options=options)
         self._services[transfer.id] = service
         self._next_id += 1
