@@ -154,9 +154,21 @@ def test_paths_lead_through_values_over_several_links(values: httpx.Client) -> N
         assert values.get(f"/ipfs/{VALUE[0]}/{missing}").status_code == 404
 
 
+def test_paths_lead_through_dag_json(api: httpx.Client) -> None:
+    inner = block(DAG_JSON, json.dumps({"end": {"/": str(LEAF[0])}}).encode())
+    root = block(DAG_JSON, json.dumps({"foo": {"link": {"/": str(inner[0])}}}).encode())
+    imported(api, car(root, inner, LEAF))
+    assert api.get(f"/ipfs/{root[0]}/foo/link/end").content == LEAF[1]
+    assert api.get(f"/ipfs/{root[0]}/foo").status_code == 501
+    assert api.get(f"/ipfs/{root[0]}/foo/i-do-not-exist").status_code == 404
+    proof = api.get(f"/ipfs/{root[0]}/foo/link/i-do-not-exist?format=car")
+    assert (proof.status_code, proof.content) == (404, car(root, inner))
+
+
 def test_the_blocks_of_a_value_come_as_an_archive(values: httpx.Client) -> None:
     assert values.get(f"/ipfs/{VALUE[0]}?format=car").content == car(VALUE, INNER, LEAF)
-    assert values.get(f"/ipfs/{VALUE[0]}?format=car&dag-scope=block").content == car(VALUE)
+    for scope in ("block", "entity", "entity&entity-bytes=0:*"):
+        assert values.get(f"/ipfs/{VALUE[0]}?format=car&dag-scope={scope}").content == car(VALUE)
     assert values.get(f"/ipfs/{VALUE[0]}/list/0?format=car").content == car(VALUE, LEAF, roots=[LEAF[0]])
 
 
@@ -175,14 +187,18 @@ def test_a_value_is_served_as_it_is(api: httpx.Client, codec: int, name: str, ki
     imported(api, car((cid, data)))
     bare = api.get(f"/ipfs/{cid}")
     assert (bare.content, bare.headers["Content-Type"]) == (data, kind)
+    assert bare.headers["Cache-Control"] == "public, max-age=29030400, immutable"
+    assert (bare.headers["X-Ipfs-Path"], bare.headers["X-Ipfs-Roots"]) == (f"/ipfs/{cid}", str(cid))
+    assert api.get(f"/ipfs/{cid}", headers={"If-None-Match": bare.headers["ETag"]}).status_code == 304
     how = "attachment" if name == "cbor" else "inline"
     assert bare.headers["Content-Disposition"].startswith(f'{how}; filename="{cid}.{name}"')
     for query, accept in ((f"?format={name}", "*/*"), ("", plain)):
         answer = api.get(f"/ipfs/{cid}{query}", headers={"Accept": accept})
         assert (answer.content, answer.headers["Content-Type"]) == (data, plain)
     assert api.get(f"/ipfs/{cid}", headers={"Accept": kind}).headers["Content-Type"] == kind
-    part = api.get(f"/ipfs/{cid}", headers={"Range": "bytes=1-2"})
-    assert (part.status_code, part.content) == (206, data[1:3])
+    for asked in ("1-2", "1-2,0-0"):
+        part = api.get(f"/ipfs/{cid}", headers={"Range": f"bytes={asked}"})
+        assert (part.status_code, part.content) == (206, data[1:3])
     assert api.head(f"/ipfs/{cid}", params={"format": name}).status_code == 200
     saved = api.get(f"/ipfs/{cid}", params={"download": "true", "filename": "x.bin"})
     assert saved.headers["Content-Disposition"].startswith('attachment; filename="x.bin"')
@@ -214,8 +230,10 @@ def test_no_format_is_converted_into_another(values: httpx.Client) -> None:
         assert (answer.status_code, answer.text.endswith(".\n")) == (406, True)
     for accept in ("application/vnd.ipld.dag-json", "application/x-tar"):
         assert values.get(f"/ipfs/{file}", headers={"Accept": accept}).status_code == 406
+    plain_json = "application/json"
     plain = values.get(f"/ipfs/{file}?format=json", headers={"Accept": "application/vnd.ipld.raw"})
-    assert (plain.json(), plain.headers["Content-Type"]) == ({"a": 1}, "application/json")
+    for answer in (plain, values.get(f"/ipfs/{file}"), values.get(f"/ipfs/{file}", headers={"Accept": plain_json})):
+        assert (answer.json(), answer.headers["Content-Type"]) == ({"a": 1}, plain_json)
 
 
 # What every gateway has
