@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.files import files_in, say_left_out
+from pinui.cli.files import files_in, folder_rules, say_left_out
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -59,8 +59,7 @@ def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[st
     from pinui.sdk.writing.prediction import predict_source
     from pinui.sdk.writing.sources import open_source
 
-    how = {"hidden": options.hidden, "follow_links": options.follow_links}
-    source = open_source(sys.stdin.buffer if path == "-" else Path(path), **how)
+    source = open_source(sys.stdin.buffer if path == "-" else Path(path), folder_rules(options))
     if source.left_out is not None:
         say_left_out(console, path, source.left_out)
     progressed = console.bars().watch(path)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, stdin_pieces
+from pinui.sdk.models import LeftOut
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
 from pinui.workspace.scratch import create_private, scratch_folder
 from pinui.workspace.sentences import sentence_for
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.cli.console import Console
-    from pinui.sdk.models import LeftOut, Verification
+    from pinui.sdk.models import Verification
     from pinui.workspace import Workspace
     from pinui.workspace.transfers import Transfer
     from pinui.workspace.transfers.rows import Item, Request
 
-__all__ = ["download", "files_in", "finish", "finish_download", "say_left_out", "upload"]
+__all__ = ["download", "files_in", "finish", "finish_download", "folder_rules", "say_left_out", "upload"]
 
 READABLE = 16 * 1024 * 1024
 INSTEAD = "Use -o FILE, or a pipe."
@@ -80,8 +82,7 @@ async def _is_there(path: str, console: Console) -> bool:
 async def begin_upload(workspace: Workspace, console: Console, paths: list[str], options: Namespace) -> Transfer:
     """Begin with a new request for these paths, or go on with the same one of an earlier run."""
     transfers = workspace.transfers
-    how = {"hidden": options.hidden, "follow_links": options.follow_links}
-    what = upload_options(paths, name=options.name, **how, each=options.recursive)
+    what = upload_options(paths, name=options.name, rules=folder_rules(options), each=options.recursive)
     spelled = _spelling(paths)
     known = None if "-" in paths else await transfers.find("upload", what)
     if known is not None:
@@ -184,9 +185,8 @@ async def files_in(path: str, options: Namespace, console: Console) -> list[str 
     from pinui.sdk.writing.sources import contents_of
 
     closed: list[OSError] = []
-    how = {"hidden": options.hidden, "follow_links": options.follow_links}
     try:
-        contents = await contents_of(Path(path), **how, on_error=closed.append)
+        contents = await contents_of(Path(path), folder_rules(options), on_error=closed.append)
     except (OSError, PinuiError) as error:
         return [VerbError(sentence_for(error)[0])]
     say_left_out(console, path, replace(contents.left_out, empty_folders=0))  # folders themselves don't go up
@@ -198,14 +198,21 @@ async def files_in(path: str, options: Namespace, console: Console) -> list[str 
     ]
 
 
+def folder_rules(options: Namespace) -> FolderRules:
+    """The rules for folders that the command line gives."""
+    return FolderRules(options.hidden, options.follow_links, options.exclude)
+
+
 def say_left_out(console: Console, path: str, left_out: LeftOut) -> None:
     """Count on stderr the entries of a folder that don't go up."""
-    if kept_out := replace(left_out, empty_folders=0):
+    if left_out.excluded:
+        console.say(f"{path}: left out {LeftOut(excluded=left_out.excluded)}, by --exclude or .ipfsignore.")
+    if kept_out := replace(left_out, empty_folders=0, excluded=0):
         options = ((left_out.hidden, "--hidden"), (left_out.links, "--follow-links"))
         take = " and ".join(option for number, option in options if number)
-        console.say(f"{path}: left out {kept_out}; {take} would include them.")
+        console.say(f"{path}: left out {kept_out}{f'; {take} would include them' if take else ''}.")
     if left_out.empty_folders:
-        empty = replace(left_out, hidden=0, links=0)
+        empty = LeftOut(empty_folders=left_out.empty_folders)
         console.say(f"{path}: left out {empty}: the service can't keep a folder without files.")
 
 

@@ -392,6 +392,14 @@ def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
     verb.add_argument("-r", "--recursive", action="store_true", help=each)
     verb.add_argument("--hidden", action="store_true", help="take names in a folder that begin with a dot, too")
     verb.add_argument("--follow-links", action="store_true", help="include the targets of links in a folder")
+    verb.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out names in a folder by a pattern as in a .gitignore, such as '*.tmp' (repeatable); "
+        "a folder's own .ipfsignore counts, too",
+    )
 
 
 def _from_zero(text: str) -> int:

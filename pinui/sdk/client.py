@@ -69,6 +69,7 @@ from pinui.sdk.stored_json import message_from, text_of
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.transport.transport import Clock
 from pinui.sdk.writing.archives import open_archives
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.sdk.writing.sources import Uploadable, look_at
 
 __all__ = ["Client"]
@@ -149,19 +150,22 @@ class Client:
         *,
         hidden: bool = False,
         follow_links: bool = False,
+        exclude: Sequence[str] | None = (),
         on_progress: OnProgress | None = None,
         resume: Resume | None = None,
     ) -> ClientRecord[None]:
         """Pin a file: a path, bytes, an open binary file or a `Blob`.
 
         A folder's path pins one directory. Hidden names and links in the folder are left out; `hidden` takes hidden
-        names, `follow_links` takes the targets of links. Empty folders are kept where the service can take them. The
-        record's `left_out` counts everything that was left out. `options` are reserved and have no effect.
-        `on_progress(done, total)` is called for each piece that goes out. `resume` goes on with an upload of an
-        earlier process, where the service can. Raises `SourceChanged` if the file changes on the way.
+        names, `follow_links` takes the targets of links. Patterns in `exclude` and in the folder's `.ipfsignore` leave
+        out names by the rules of a `.gitignore`; with None, that file has no effect. Empty folders are kept where the
+        service can take them. The record's `left_out` counts everything that was left out. `options` are reserved and
+        have no effect. `on_progress(done, total)` is called for each piece that goes out. `resume` goes on with an
+        upload of an earlier process, where the service can. Raises `SourceChanged` if the file changes on the way.
         """
         keeps_empty = isinstance(self.provider, KeepsEmptyFolders) and self.provider.keeps_empty_folders
-        source = await look_at(file, hidden=hidden, follow_links=follow_links, empty_folders=keeps_empty)
+        rules = FolderRules(hidden, follow_links, exclude)
+        source = await look_at(file, rules, empty_folders=keeps_empty)
         try:
             # A simple provider may know nothing of progress.
             watched = _Watched() if on_progress is None else _Watched(on_progress=on_progress)

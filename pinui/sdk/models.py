@@ -329,19 +329,27 @@ class LeftOut:
     """Symbolic links, to files and to folders."""
     empty_folders: int = 0
     """Folders with no file to upload: the service can't keep them."""
+    excluded: int = 0
+    """Names that a pattern keeps out; a folder counts once."""
 
     def __bool__(self) -> bool:
-        return bool(self.hidden or self.links or self.empty_folders)
+        return self != LeftOut()
 
     def __add__(self, other: Self) -> "LeftOut":
         return LeftOut(
             hidden=self.hidden + other.hidden,
             links=self.links + other.links,
             empty_folders=self.empty_folders + other.empty_folders,
+            excluded=self.excluded + other.excluded,
         )
 
     def __str__(self) -> str:
-        numbers = ((self.hidden, "hidden name"), (self.links, "link"), (self.empty_folders, "empty folder"))
+        numbers = (
+            (self.hidden, "hidden name"),
+            (self.excluded, "excluded name"),
+            (self.links, "link"),
+            (self.empty_folders, "empty folder"),
+        )
         told = [plural(number, what) for number, what in numbers if number]
         return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 

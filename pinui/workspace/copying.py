@@ -22,6 +22,7 @@ from pinui.sdk.errors import ContentError, NetworkError, NetworkTimeout, PinuiEr
 from pinui.sdk.models import Pin
 from pinui.sdk.names import safe_name
 from pinui.sdk.urls import is_loopback
+from pinui.sdk.writing.folder_rules import EVERYTHING
 from pinui.sdk.writing.prediction import predict_source, profile_for
 from pinui.sdk.writing.sources import open_source
 from pinui.workspace.errors import WorkspaceError
@@ -277,7 +278,7 @@ class Copying:
             opened = await OpenClient.of(self._to.profile, self._home.paths, credentials, cid_version=version)
             try:
                 name = await self._make_room(writer, item)
-                await self._to.call(opened.client.upload(path, hidden=True))
+                await self._to.call(opened.client.upload(path, hidden=True, exclude=None))
                 if name is not None and name != path.name:
                     await opened.client.rename(item.cid, name)
             finally:
@@ -346,7 +347,7 @@ def _trouble_with_layout(cid: Cid, block: bytes) -> str | None:
 def _predict(path: Path, version: int) -> str:
     """The CID that an upload gets. Touches the disk."""
     profile = profile_for(version)
-    return str(predict_source(open_source(path, hidden=True), [profile])[profile.name])
+    return str(predict_source(open_source(path, EVERYTHING), [profile])[profile.name])
 
 
 def _is_public(service: Service) -> bool:

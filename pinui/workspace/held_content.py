@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pinui.sdk.client import Client
+    from pinui.sdk.writing.folder_rules import FolderRules
     from pinui.workspace.history import History
 
 __all__ = ["find_held"]
@@ -30,8 +31,7 @@ async def find_held(
     profile: str,
     path: Path,
     *,
-    hidden: bool,
-    follow_links: bool,
+    rules: FolderRules,
     in_doubt: bool,
 ) -> tuple[ClientRecord[Any], bool] | None:
     """A record of the content at a path, and whether it is a folder, if the account holds it; else None.
@@ -39,7 +39,7 @@ async def find_held(
     Only content that the history or the mirror knows is asked for; with `in_doubt`, any.
     """
     try:
-        cids, size, is_folder = await asyncio.to_thread(_predict, path, hidden, follow_links)
+        cids, size, is_folder = await asyncio.to_thread(_predict, path, rules)
     except (OSError, PinuiError, ContentAddressError):
         return None  # the upload itself says what is wrong
     for cid in cids:
@@ -67,13 +67,13 @@ async def _held_as(client: Client, cid: str) -> str | None:
     return None
 
 
-def _predict(path: Path, hidden: bool, follow_links: bool) -> tuple[list[str], int, bool]:
+def _predict(path: Path, rules: FolderRules) -> tuple[list[str], int, bool]:
     """The CIDs that a file or folder may get, by the ways in which services cut files; its size."""
     cids: dict[str, None] = {}
-    source = open_source(path, hidden=hidden, follow_links=follow_links)
+    source = open_source(path, rules)
     sources = [source]
     if source.left_out is not None and source.left_out.empty_folders:  # some services keep those
-        sources.append(open_source(path, hidden=hidden, follow_links=follow_links, empty_folders=True))
+        sources.append(open_source(path, rules, empty_folders=True))
     for one in sources:
         cids |= dict.fromkeys(str(cid) for cid in predict_source(one, PROFILES).values())
     return list(cids), source.size, source.is_folder

@@ -12,6 +12,7 @@ from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.importer import PROFILES
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.stored_json import text_of
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.sdk.writing.prediction import predict_source
 from pinui.sdk.writing.sources import open_source
 from pinui.workspace.errors import WorkspaceError
@@ -64,7 +65,7 @@ async def _upload_again(
             ) from error
         if verdicts != ["verified"]:
             raise WorkspaceError("It can't be stored again: the gateway's copy could not be verified.")
-        return await service.call(client.upload(copy, hidden=True, on_progress=on_progress))
+        return await service.call(client.upload(copy, hidden=True, exclude=None, on_progress=on_progress))
 
 
 def _options_for(path: Path, cid: str) -> tuple[bool, bool] | None:
@@ -72,7 +73,7 @@ def _options_for(path: Path, cid: str) -> tuple[bool, bool] | None:
     # Whether empty folders are kept depends on the service alone.
     for hidden, follow_links, empty in product((False, True), repeat=3):
         try:
-            source = open_source(path, hidden=hidden, follow_links=follow_links, empty_folders=empty)
+            source = open_source(path, FolderRules(hidden, follow_links), empty_folders=empty)
             found = predict_source(source, PROFILES)
         except (OSError, PinuiError, ContentAddressError):
             continue

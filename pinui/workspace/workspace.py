@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pinui.figures import ago
 from pinui.sdk.urls import origin_text
+from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.copies import Copies
 from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
@@ -256,8 +257,7 @@ class Workspace:
         source: Path | BinaryIO | bytes,
         *,
         name: str | None = None,
-        hidden: bool = False,
-        follow_links: bool = False,
+        rules: FolderRules = USUAL,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
         at: Service | None = None,
@@ -269,7 +269,13 @@ class Workspace:
             place = await asyncio.to_thread(_place_of, source)
         with (at or self.service).held() as service:
             client = await self._ready_to_write(service)
-            work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
+            work = client.upload(
+                source,
+                hidden=rules.hidden,
+                follow_links=rules.follow_links,
+                exclude=rules.exclude,
+                on_progress=on_progress,
+            )
             record = await service.call(work)
             if on_left_out is not None and record.left_out is not None:
                 on_left_out(record.left_out)
@@ -282,7 +288,7 @@ class Workspace:
         return None if place is None else await self.history.sent_since(place, at.profile.name, since)
 
     async def held_already(
-        self, source: Path, *, name: str | None, hidden: bool, follow_links: bool, in_doubt: bool, at: Service
+        self, source: Path, *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
     ) -> Entry | None:
         """A new row for a file or folder, if the account holds its content already: nothing has to be sent.
 
@@ -296,8 +302,7 @@ class Workspace:
             if not in_doubt and not await self._knows_pins(profile):
                 return None
             client = await self._ready_to_write(service)
-            how = {"hidden": hidden, "follow_links": follow_links}
-            found = await find_held(client, self.history, profile, source, **how, in_doubt=in_doubt)
+            found = await find_held(client, self.history, profile, source, rules=rules, in_doubt=in_doubt)
             if found is None:
                 return None
             record, is_folder = found

@@ -32,6 +32,23 @@ def test_files_and_folders_go_up_and_come_down_the_same(call: Run, here: Path) -
     assert files == {"a.txt": "one\n", "deep/b.txt": "two\n"}
 
 
+@pytest.mark.parametrize("each", [(), ("-r",)])
+def test_patterns_keep_names_out_of_upload_and_cid_alike(call: Run, here: Path, each: tuple[str, ...]) -> None:
+    for name in ("a.txt", "b.tmp", "build/c.txt"):
+        (here / "site" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "site" / name).write_text(name)
+    (here / "site" / ".ipfsignore").write_text("build/\n")
+    up = call("upload", "site", *each, "--exclude", "*.tmp")
+    assert up.line.split("\t")[1] == ("site/a.txt" if each else "site")
+    assert "site: left out 2 excluded names, by --exclude or .ipfsignore.\n" in up.err
+    predicted = call("cid", "site", *each, "--exclude", "*.tmp")
+    assert up.line.split("\t")[0] in predicted.out
+    assert "left out 2 excluded names" in predicted.err
+    wrong = call("upload", "site", *each, "--exclude", "[z-a]")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "A pattern of names to leave out is wrong" in wrong.err
+
+
 def test_each_file_by_itself(call: Run, here: Path) -> None:
     (here / "notes" / "deep").mkdir(parents=True)
     for name in ("a", "b", "deep/c"):

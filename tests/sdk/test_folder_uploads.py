@@ -16,6 +16,7 @@ from pinui import Client, LeftOut, PinProvider, PinuiError
 from pinui.ipfs.importer import KUBO_V0
 from pinui.node import Node
 from pinui.sdk.writing import sources
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.sdk.writing.sources import look_into
 from tests.sdk.conftest import Setup
 from tests.sdk.gateways import Listing, folder_of, honest
@@ -67,7 +68,7 @@ async def test_hidden_names_and_links_go_up_only_when_asked_for(
     assert record.verification == "verified"
     assert record.left_out == left_out
     assert record.size == sum(map(len, files.values()))
-    contents = look_into(home, hidden=hidden, follow_links=follow_links)
+    contents = look_into(home, FolderRules(hidden, follow_links))
     assert {file.name: file.size for file in contents.files} == {name: len(data) for name, data in files.items()}
     assert (contents.size, contents.left_out) == (record.size, left_out)
 
@@ -128,8 +129,8 @@ async def test_a_file_that_a_link_takes_the_place_of_is_not_followed(
 ) -> None:
     look = sources.look_into
 
-    def swapped(folder: Path, **how: Any) -> object:
-        contents = look(folder, **how)
+    def swapped(folder: Path, *rules: Any, **how: Any) -> object:
+        contents = look(folder, *rules, **how)
         (home / "sub" / "a").unlink()
         (home / "sub" / "a").symlink_to(home.parent / "secret")
         return contents

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.workspace import Entry, Workspace, WorkspaceError
 
 
@@ -61,7 +62,7 @@ async def test_a_folder_comes_back_from_its_place_as_it_was_uploaded(
     (folder / "deep" / "cat.png").write_bytes(b"meow")
     (folder / ".notes").write_text("a note")
     (folder / "link").symlink_to(folder / "deep" / "cat.png")
-    entry = await revoked(workspace, await workspace.upload(folder, hidden=hidden, follow_links=follow_links))
+    entry = await revoked(workspace, await workspace.upload(folder, rules=FolderRules(hidden, follow_links)))
     again = await workspace.store_again(entry)
     assert (again.cid, again.name, again.is_folder, again.source) == (entry.cid, "album", True, str(folder))
     assert await is_pinned(workspace, entry.cid)

@@ -18,6 +18,7 @@ from typing import BinaryIO, Self, TypeVar, cast
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob, LeftOut
 from pinui.sdk.names import media_type_of
+from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 
 __all__ = [
     "PIECE",
@@ -99,13 +100,12 @@ Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO 
 
 def open_source(
     file: Uploadable,
+    rules: FolderRules = USUAL,
     *,
-    hidden: bool = False,
-    follow_links: bool = False,
     empty_folders: bool = False,
     on_found: OnFound | None = None,
 ) -> UploadSource:
-    """Look at a source; the options are for folders. Touches the disk: call it in a thread."""
+    """Look at a source; the rules are for folders. Touches the disk: call it in a thread."""
     if isinstance(file, UploadSource):
         return file
     if isinstance(file, Blob):
@@ -115,7 +115,7 @@ def open_source(
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)
         if path.is_dir():
-            contents = look_into(path, hidden=hidden, follow_links=follow_links, on_found=on_found)
+            contents = look_into(path, rules, on_found=on_found)
             return _from_folder(path, contents, empty_folders=empty_folders)
         part = _from_file(FoundFile(path.name, path, path.stat()), path.name)
         return UploadSource((part,), path.name, part.size)
@@ -134,19 +134,18 @@ def is_hidden(name: str) -> bool:
 
 def look_into(
     folder: Path,
+    rules: FolderRules = USUAL,
     *,
-    hidden: bool = False,
-    follow_links: bool = False,
     on_found: OnFound | None = None,
     on_error: Callable[[OSError], None] | None = None,
 ) -> FolderContents:
     """Find the files that an upload of a folder takes, and count the entries that it leaves out.
 
-    `hidden` takes names that begin with a dot, `follow_links` what links point to. A folder that can't be read is an
-    error, or goes to `on_error`. Touches the disk: call it in a thread.
+    A folder that can't be read is an error, or goes to `on_error`. Touches the disk: call it in a thread.
     """
     files: list[FoundFile] = []
-    size = left_hidden = left_links = 0
+    size = left_hidden = left_links = left_excluded = 0
+    is_excluded = rules.excluded_in(folder)
     below: list[str] = []
     waiting = [_Visit("", folder, frozenset())]
     while waiting:
@@ -163,12 +162,14 @@ def look_into(
             if on_found is not None:
                 on_found(len(files), size)
             is_link = entry.is_symlink() or (os.name == "nt" and _is_junction(entry))
-            if is_hidden(entry.name) and not hidden:
+            if is_hidden(entry.name) and not rules.hidden:
                 left_hidden += 1
-            elif is_link and not follow_links:
+            elif is_excluded is not None and is_excluded(here.prefix + entry.name + "/" * entry.is_dir()):
+                left_excluded += 1
+            elif is_link and not rules.follow_links:
                 left_links += 1
             elif entry.is_dir():
-                inner.append(here.enter(entry, checked=follow_links))
+                inner.append(here.enter(entry, checked=rules.follow_links))
             else:
                 found = FoundFile(here.prefix + entry.name, Path(entry.path), entry.stat(follow_symlinks=is_link))
                 files.append(found)
@@ -179,7 +180,7 @@ def look_into(
     empty = [prefix for prefix in below if prefix not in held]
     around_others = _prefixes(prefix.rstrip("/") for prefix in empty)
     files.sort(key=lambda file: file.name.split("/"))
-    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=len(empty))
+    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=len(empty), excluded=left_excluded)
     innermost = tuple(prefix.rstrip("/") for prefix in empty if prefix not in around_others)
     return FolderContents(tuple(files), size, left_out, innermost)
 
@@ -221,16 +222,15 @@ def _is_junction(entry: os.DirEntry[str]) -> bool:
 
 async def contents_of(
     folder: Path,
+    rules: FolderRules = USUAL,
     *,
-    hidden: bool = False,
-    follow_links: bool = False,
     on_found: OnFound | None = None,
     on_error: Callable[[OSError], None] | None = None,
 ) -> FolderContents:
     """`look_into` beside the loop; cancelling it ends the walk. The callbacks are called in another thread."""
 
     def look(go_on: OnFound) -> FolderContents:
-        return look_into(folder, hidden=hidden, follow_links=follow_links, on_found=go_on, on_error=on_error)
+        return look_into(folder, rules, on_found=go_on, on_error=on_error)
 
     return await _walking(look, on_found)
 
@@ -251,16 +251,12 @@ async def _walking(work: Callable[[OnFound], Walked], on_found: OnFound | None =
         cancelled.set()
 
 
-async def look_at(
-    file: Uploadable, *, hidden: bool = False, follow_links: bool = False, empty_folders: bool = False
-) -> UploadSource:
+async def look_at(file: Uploadable, rules: FolderRules = USUAL, *, empty_folders: bool = False) -> UploadSource:
     """`open_source` beside the loop. A pipe is read by a daemon thread: a silent one keeps no program alive."""
     if isinstance(file, (UploadSource, Blob, bytes, bytearray, memoryview, str, os.PathLike)) or _is_seekable(file):
 
         def look(go_on: OnFound) -> UploadSource:
-            return open_source(
-                file, hidden=hidden, follow_links=follow_links, empty_folders=empty_folders, on_found=go_on
-            )
+            return open_source(file, rules, empty_folders=empty_folders, on_found=go_on)
 
         return await _walking(look)
     loop = asyncio.get_running_loop()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError, WrongCID
 from pinui.workspace.transfers.rows import NewItem
 
@@ -36,8 +37,7 @@ class Operations(Protocol):
         source: Path,
         *,
         name: str | None = None,
-        hidden: bool = False,
-        follow_links: bool = False,
+        rules: FolderRules = USUAL,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
         at: Service | None = None,
@@ -59,7 +59,7 @@ class Operations(Protocol):
     async def uploaded_since(self, source: Path, since: int, at: Service) -> Entry | None: ...
 
     async def held_already(
-        self, source: Path, *, name: str | None, hidden: bool, follow_links: bool, in_doubt: bool, at: Service
+        self, source: Path, *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
     ) -> Entry | None: ...
 
 
@@ -91,7 +91,7 @@ class Uploading:
             if self.piped is None:
                 raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
             path = self.piped
-        how: dict[str, Any] = {key: options[key] for key in ("name", "hidden", "follow_links")}
+        how: dict[str, Any] = {"name": options["name"], "rules": folder_rules(options)}
         if options["each"] and await asyncio.to_thread(path.is_dir):
             await asyncio.to_thread(_read_folder, path, options)
         size, seen = await asyncio.to_thread(_look_at, path, options)
@@ -160,9 +160,8 @@ async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> l
     from pinui.sdk.writing.sources import contents_of
 
     closed: list[OSError] = []
-    how = {"hidden": options["hidden"], "follow_links": options["follow_links"]}
     try:
-        contents = await contents_of(Path(path), **how, on_error=closed.append)
+        contents = await contents_of(Path(path), folder_rules(options), on_error=closed.append)
     except PinuiError:
         return [NewItem(path)]  # its run fails in the same way
     if transfer.on_listed is not None:
@@ -171,6 +170,11 @@ async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> l
         NewItem(str(file.path), shown=file.name, size=file.size, seen=_identity(file.status)) for file in contents.files
     ]
     return found + [NewItem(str(error.filename)) for error in closed]
+
+
+def folder_rules(options: dict[str, Any]) -> FolderRules:
+    """The rules for folders that a request was made with."""
+    return FolderRules(**options["rules"])
 
 
 def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
@@ -188,7 +192,7 @@ def _read_folder(path: Path, options: dict[str, Any]) -> None:
     """Raise the error for which the files of a folder could not be listed."""
     from pinui.sdk.writing.sources import look_into
 
-    look_into(path, hidden=options["hidden"], follow_links=options["follow_links"])
+    look_into(path, folder_rules(options))
     raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
 
 
@@ -199,7 +203,7 @@ def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, str]:
     if not path.is_dir():
         status = path.stat()
         return status.st_size, _identity(status)
-    contents: FolderContents = look_into(path, hidden=options["hidden"], follow_links=options["follow_links"])
+    contents: FolderContents = look_into(path, folder_rules(options))
     digest = hashlib.sha256()
     for file in contents.files:
         digest.update(f"{file.name}\0{_identity(file.status)}\0".encode("utf-8", "surrogatepass"))

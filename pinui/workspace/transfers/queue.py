@@ -9,10 +9,11 @@ import time
 from array import array
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
+from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.errors import NoToken, WorkspaceError
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.transfers.rows import Item, ItemState
@@ -91,11 +92,9 @@ class Transfers:
 
     # Beginning
 
-    def upload(
-        self, path: Path, *, name: str | None = None, hidden: bool = False, follow_links: bool = False
-    ) -> Transfer:
-        """Queue a file, or a folder as one directory; `hidden` and `follow_links` apply to folders."""
-        options = upload_options([str(path)], name=name, hidden=hidden, follow_links=follow_links)
+    def upload(self, path: Path, *, name: str | None = None, rules: FolderRules = USUAL) -> Transfer:
+        """Queue a file, or a folder as one directory; the rules are for folders."""
+        options = upload_options([str(path)], name=name, rules=rules)
         transfer = self.new("upload", name or path.name or str(path), options)
         transfer.path = path
         return self.start(transfer)
@@ -444,13 +443,12 @@ def upload_options(
     paths: Sequence[str],
     *,
     name: str | None = None,
-    hidden: bool = False,
-    follow_links: bool = False,
+    rules: FolderRules = USUAL,
     each: bool = False,
 ) -> dict[str, Any]:
     """The options of an upload; `each`: the files of a folder one by one. They are the same for the same work."""
     places = [path if path == "-" else absolute(path) for path in paths]
-    return {"paths": places, "name": name, "hidden": hidden, "follow_links": follow_links, "each": each}
+    return {"paths": places, "name": name, "rules": asdict(rules), "each": each}
 
 
 def download_options(address: str, to: Path, *, overwrite: bool) -> dict[str, Any]:

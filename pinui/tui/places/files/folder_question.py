@@ -12,6 +12,7 @@ from textual.widgets import Button, Static
 
 from pinui import LeftOut
 from pinui.figures import plural, size
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.sdk.writing.sources import FolderContents, contents_of
 from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.errors import sentence
@@ -94,7 +95,7 @@ class FolderQuestion(Confirm):
                 total += alone
                 continue
             note = partial(self._note, len(rows), total)
-            contents = await contents_of(path, hidden=self.hidden, on_found=note)
+            contents = await contents_of(path, FolderRules(hidden=self.hidden), on_found=note)
             rows += await asyncio.to_thread(_rows, path.name, contents)
             total += contents.size
             left_out = left_out + contents.left_out

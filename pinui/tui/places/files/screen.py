@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pinui.figures import plural, size
+from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.tui.dialogs.dialog import say
 from pinui.tui.dialogs.prompt import CheckedPrompt
 from pinui.tui.errors import sentence
@@ -170,7 +171,7 @@ class FilesScreen(PlaceScreen):
             hidden = question.hidden
         browser = self.browser
         for path in paths:
-            self.workspace.transfers.upload(path, hidden=hidden)
+            self.workspace.transfers.upload(path, rules=FolderRules(hidden=hidden))
             browser.marked.pop(path, None)
         browser.refresh()
         self._marked()
