@@ -127,7 +127,13 @@ CREATE TABLE accounts (
 PRAGMA user_version = 5;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH}
+SIXTH = """
+DROP INDEX pins_revoked;
+CREATE INDEX pins_by_state ON entries (profile, standing, kind, is_folder, recorded, verification);
+PRAGMA user_version = 6;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH}
 
 
 def write_old(path: Path, version: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
-from pinui.workspace.history.pinned import both_versions, pins_of, set_pinned
+from pinui.workspace.history.pinned import OF_CID, both_versions, of_cid, pins_of, set_pinned
 from pinui.workspace.history.schema import explained, writing
 from pinui.workspace.history.store import NewIds, storable
 from pinui.workspace.rows import AccountState, Entry, Standing
@@ -89,8 +89,8 @@ def name_pin(history: HistoryFile, profile: str, cid: str, name: str) -> None:
     """Note a pin's name at the service."""
     with explained(history.path), writing(history.connection):
         history.connection.execute(
-            "UPDATE entries SET service_name = ? WHERE cid IN (?, ?) AND profile = ? AND standing > 0",
-            (storable(name) or None, *both_versions(_canonical(cid)), profile),
+            f"UPDATE entries SET service_name = ? WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
+            (storable(name) or None, *of_cid(_canonical(cid)), profile),
         )
 
 
@@ -104,11 +104,11 @@ def _merge(history: HistoryFile, profile: str, number: int, pins: Sequence[Pin],
             found[cid] = pin
     if history.known_among("cid", "revocations", spelled):
         _leave_out_revoked(history, profile, found, asked_at)
-    known = pins_of(history.connection, profile, found)
+    known = pins_of(history.connection, profile, spelled)
     same: list[tuple[int, int]] = []
     changed: list[tuple[int, int, str | None, int]] = []
     fresh: list[tuple[int, Entry, str | None]] = []
-    ids = NewIds(history)
+    ids = NewIds(history, (pin.created or asked_at for cid, pin in found.items() if cid not in known))
     for cid, pin in found.items():
         row, name = known.get(cid), storable(pin.name)
         if row is None:

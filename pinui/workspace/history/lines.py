@@ -13,7 +13,7 @@ from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.workspace.errors import HistoryError
-from pinui.workspace.history.pinned import both_versions, merge_revocation
+from pinui.workspace.history.pinned import ENDING, both_versions, ending, merge_revocation
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, explained, undone_if_refused, writing
 from pinui.workspace.history.store import NewIds
 from pinui.workspace.models import ImportReport
@@ -165,9 +165,9 @@ def _batches(
 def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
     """Insert an imported row inside the caller's transaction, unless it is known; note its revocation."""
     execute = history.connection.execute
-    identity = (entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
-    same = "SELECT id FROM entries WHERE cid = ? AND timestamp = ? AND kind = ? AND direction = ? AND profile = ?"
-    same += " AND recorded = 1"
+    identity = (ending(entry.cid), entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
+    same = f"SELECT id FROM entries WHERE {ENDING} = ? AND cid = ? AND timestamp = ? AND kind = ? AND direction = ?"  # noqa: S608
+    same += " AND profile = ? AND recorded = 1"
     known = [row[0] for row in execute(same, identity).fetchall()]
     taken = entry.id and execute("SELECT 1 FROM entries WHERE id = ?", (entry.id,)).fetchone()
     # An id means the same row in every copy of a history, unless two machines wrote in the same millisecond.
@@ -184,10 +184,12 @@ def _add_fresh(history: HistoryFile, lines: Sequence[tuple[Entry, str | None]]) 
     Inside the caller's transaction. The other rows have to be compared, by `_add_line`.
     """
     spellings = [both_versions(entry.cid) for entry, _ in lines]
-    known = history.known_among("cid", "entries", {spelling for both in spellings for spelling in both})
-    known |= history.known_among("cid", "revocations", {spelling for both in spellings for spelling in both})
+    sought = {spelling for both in spellings for spelling in both}
+    endings = history.known_among(ENDING, "entries", {ending(cid) for cid in sought})
+    # Two CIDs with the same ending are taken for one that is known: then the row is compared.
+    known = {cid for cid in sought if ending(cid) in endings} | history.known_among("cid", "revocations", sought)
     taken = history.known_among("id", "entries", {entry.id for entry, _ in lines if entry.id})
-    ids = NewIds(history)
+    ids = NewIds(history, (entry.timestamp for entry, _ in lines if not entry.id))
     fresh: list[tuple[int, Entry, str | None]] = []
     added: set[int] = set()
     for index, (entry, data) in enumerate(lines):

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sqlite3
+from typing import TYPE_CHECKING
 
 from pinui.workspace.rows import Standing
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
 
 __all__ = [
+    "ENDING",
+    "OF_CID",
     "PinRow",
     "both_versions",
+    "ending",
     "merge_revocation",
+    "most_values",
+    "of_cid",
     "pins_of",
     "replace_pin",
     "set_pinned",
     "set_revoked",
 ]
 
-BATCH = 400  # SQLite's oldest limit is 999 parameters a statement
+ENDING_LENGTH = 8
+ENDING = " || ".join(f"substr(cid, -{place}, 1)" for place in range(1, ENDING_LENGTH + 1))
+"""The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
+OF_CID = f"{ENDING} IN (?, ?) AND cid IN (?, ?)"
+"""The condition on rows about a CID, in either version; its values are `of_cid`."""
 PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None"]
 """id, CID, standing, run, name at the service, recorded, name, note."""
 
@@ -34,20 +43,38 @@ def both_versions(cid: str) -> tuple[str, str]:
     return (cid, cid) if other is None else (cid, f"{other}{slash}{path}")
 
 
-def pins_of(connection: sqlite3.Connection, profile: str, cids: Iterable[str]) -> dict[str, PinRow]:
-    """The rows that represent the pins of these CIDs, by the CID in both its versions."""
+def ending(text: str) -> str:
+    """The key of a CID in the index of endings."""
+    return text[: -ENDING_LENGTH - 1 : -1]
+
+
+def of_cid(cid: str) -> tuple[str, str, str, str]:
+    """The values for `OF_CID`."""
+    one, other = both_versions(cid)
+    return ending(one), ending(other), one, other
+
+
+def most_values(connection: sqlite3.Connection) -> int:
+    """The number of values that one statement may have: SQLite sorts them, and looks at each page of an index once."""
+    return connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+
+
+def pins_of(connection: sqlite3.Connection, profile: str, spellings: Iterable[str]) -> dict[str, PinRow]:
+    """The rows that represent the pins of these CIDs, given in both versions; by the CID in both its versions."""
     found: dict[str, PinRow] = {}
-    wanted = list(cids)
-    for start in range(0, len(wanted), BATCH):
-        some = [spelling for cid in wanted[start : start + BATCH] for spelling in set(both_versions(cid))]
+    wanted = list(spellings)
+    batch = most_values(connection) - 1
+    for start in range(0, len(wanted), batch):
+        some = set(wanted[start : start + batch])
         marks = ", ".join("?" * len(some))
         sql = (
             "SELECT id, cid, standing, run, service_name, recorded, name, note FROM entries"  # noqa: S608 – marks only
-            f" INDEXED BY entries_by_cid WHERE cid IN ({marks}) AND profile = ? AND standing > 0"
+            f" INDEXED BY entries_by_ending WHERE {ENDING} IN ({marks}) AND profile = ? AND standing > 0"
         )
-        for row in connection.execute(sql, (*some, profile)):
-            for spelling in both_versions(row[1]):
-                found[spelling] = row
+        for row in connection.execute(sql, (*map(ending, some), profile)):
+            if row[1] in some:
+                for spelling in both_versions(row[1]):
+                    found[spelling] = row
     return found
 
 
@@ -61,11 +88,11 @@ def replace_pin(connection: sqlite3.Connection, pin: PinRow) -> None:
 
 def set_pinned(connection: sqlite3.Connection, cid: str, profile: str) -> None:
     """Note that it is pinned, inside the caller's transaction."""
-    values: tuple[Any, ...] = (*both_versions(cid), profile)
+    values = (*both_versions(cid), profile)
     removed = connection.execute("DELETE FROM revocations WHERE cid IN (?, ?) AND profile = ?", values).rowcount
     if removed:
-        sql = "UPDATE entries SET standing = ? WHERE cid IN (?, ?) AND profile = ? AND standing = ?"
-        connection.execute(sql, (Standing.HERE, *values, Standing.REVOKED))
+        sql = f"UPDATE entries SET standing = ? WHERE {OF_CID} AND profile = ? AND standing = ?"  # noqa: S608
+        connection.execute(sql, (Standing.HERE, *of_cid(cid), profile, Standing.REVOKED))
 
 
 def set_revoked(
@@ -79,8 +106,8 @@ def set_revoked(
         values = (spelling, profile, revoked_at)
         connection.execute((replacing if was_pinned else keeping) + " VALUES (?, ?, ?)", values)
     connection.execute(
-        "UPDATE entries SET standing = ?, run = 0 WHERE cid IN (?, ?) AND profile = ? AND standing > 0",
-        (Standing.REVOKED, *both_versions(cid), profile),
+        f"UPDATE entries SET standing = ?, run = 0 WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
+        (Standing.REVOKED, *of_cid(cid), profile),
     )
 
 
@@ -101,6 +128,6 @@ def merge_revocation(connection: sqlite3.Connection, cid: str, profile: str, rev
 
 
 def _last_sent(connection: sqlite3.Connection, cid: str, profile: str) -> int | None:
-    newest = "SELECT max(timestamp) FROM entries WHERE cid IN (?, ?) AND profile = ? AND direction = 'sent'"
+    newest = f"SELECT max(timestamp) FROM entries WHERE {OF_CID} AND profile = ? AND direction = 'sent'"  # noqa: S608
     newest += " AND recorded = 1"
-    return connection.execute(newest, (*both_versions(cid), profile)).fetchone()[0]
+    return connection.execute(newest, (*of_cid(cid), profile)).fetchone()[0]

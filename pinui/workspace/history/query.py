@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pinui.workspace.filters import Age, Is, KindIs, On, Size, To, Word, folded, parse_filter
-from pinui.workspace.history.schema import ID_BITS, TEXT
+from pinui.workspace.history.pinned import ENDING, ending
+from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT
 from pinui.workspace.rows import Standing
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.prof
 TRIGRAM = 3  # shorter text has no entry in the index
 TITLE_LENGTH = 40
 TITLE = f"substr(coalesce(e.name, e.note, e.excerpt, e.service_name, e.cid), 1, {TITLE_LENGTH}) COLLATE NOCASE"
-ENDING = " || ".join(f"substr(e.cid, -{place}, 1)" for place in range(1, 9))
-"""The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
 FEW = 200
 """CIDs that share a beginning or an end, and are looked up one by one; more of them are compared row by row."""
 MANY = 20_000
@@ -250,12 +249,13 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
             if in_index and not term.negated:  # the recipient itself is compared in any case
                 wanted.append(text)
             continue
-        ends = _cid_conditions(term.text)
         found: set[int] = set()
-        for end in ends:
-            some = f"SELECT e.id FROM entries AS e WHERE {end.sql} LIMIT {FEW + 1}"  # noqa: S608 – letters and digits
-            found.update(look_up(some, end.values))
-        if len(found) <= FEW:
+        ends: list[Condition] = []
+        for ids, end in _ends_of_cids(term.text):
+            ends.append(end)
+            if searchable:
+                found.update(look_up(f"{ids.sql} LIMIT {FEW + 1}", ids.values))
+        if searchable and len(found) <= FEW:
             ends = [Condition(f"e.id IN ({', '.join(map(str, found))})")] if found else []
         either = " OR ".join([*(end.sql for end in ends), SEARCHED])
         test = Condition(f"NOT ({either})" if term.negated else f"({either})", (*_values(ends), text))
@@ -290,20 +290,26 @@ def _values(conditions: list[Condition]) -> tuple[str | int, ...]:
     return tuple(value for condition in conditions for value in condition.values)
 
 
-def _cid_conditions(word: str) -> list[Condition]:
-    """Ranges of the indexes of CIDs that begin or end with a word, with any capital letters."""
-    if len(word) < TRIGRAM or not (word.isascii() and word.isalnum()):
+def _ends_of_cids(word: str) -> list[tuple[Condition, Condition]]:
+    """CIDs that begin or end with a word, with any capital letters: statements for their ids, and tests of a row."""
+    length = len(word)
+    if length < TRIGRAM or not (word.isascii() and word.isalnum()):
         return []
-    found: list[Condition] = []
-    for text in dict.fromkeys((word, word.lower())):
-        if text.startswith(("b", "z", "k", "f", "Qm")):
-            found.append(Condition("(e.cid >= ? AND e.cid < ?)", (text, text + "\x7f")))
-        if len(text) > TRIGRAM:
-            end = text[::-1][:8]
-            range_ = f"{ENDING} >= ? AND {ENDING} < ?"
-            if len(text) > len(end):  # the index has the last letters only
-                range_ += f" AND substr(e.cid, -{len(text)}) = '{text}'"  # letters and digits
-            found.append(Condition(f"({range_})", (end, end + "\x7f")))
+    found: list[tuple[Condition, Condition]] = []
+    small = word.lower()
+    if small[0] in "bfkqz":
+        test = Condition(f"substr(e.cid, 1, {length}) = ? COLLATE NOCASE", (word,))
+        key = small[:BEGINNING]
+        ids = Condition("SELECT doc FROM beginning_terms WHERE term >= ? AND term < ?", (key, key + "\x7f"))
+        if length > BEGINNING:
+            sql = f"SELECT e.id FROM entries AS e WHERE e.id IN ({ids.sql}) AND {test.sql}"  # noqa: S608 – a number
+            ids = Condition(sql, (*ids.values, *test.values))
+        found.append((ids, test))
+    for text in dict.fromkeys((word, small)) if length > TRIGRAM else ():
+        test = Condition(f"substr(e.cid, -{length}) = ?", (text,))
+        key = ending(text)
+        sql = f"SELECT e.id FROM entries AS e WHERE {ENDING} >= ? AND {ENDING} < ? AND {test.sql}"  # noqa: S608 – numbers
+        found.append((Condition(sql, (key, key + "\x7f", text)), test))
     return found
 
 

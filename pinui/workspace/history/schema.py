@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "BEGINNING",
     "BUSY_SECONDS",
     "ID_BITS",
     "MAX_TIMESTAMP",
@@ -31,7 +32,7 @@ __all__ = [
 
 APPLICATION_ID = 0x70696E75  # “pinu”
 BUSY_SECONDS = 20.0
-CACHE_KIB = 8192
+CACHE_KIB = 12288
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
 # lets the search index hand out its newest rows first without sorting, and pages begin after a key.
@@ -156,10 +157,24 @@ DROP INDEX pins_revoked;
 CREATE INDEX pins_by_state ON entries (profile, standing, kind, is_folder, recorded, verification);
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES)
+# A CID is found by its ending, an index a quarter as large as one of whole CIDs. Rows that are inserted together are
+# added to the totals together.
+ENDINGS = """
+DROP INDEX entries_by_cid;
+DROP TRIGGER totals_insert;
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 AND NOT in_bulk() BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes;
+END;
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)
+
+BEGINNING = 12
+"""Letters of a CID that the filter finds without looking at rows; seven of them are the same in most CIDs."""
 
 # The index holds folded text of its own, and no CIDs: these have indexes of their own, for either end.
 TEXT = "folded({0}.name, {0}.service_name, {0}.note, {0}.recipient, {0}.excerpt)"
@@ -181,7 +196,25 @@ WHEN {TEXT.format("old")} IS NOT {TEXT.format("new")} BEGIN
     INSERT INTO search (rowid, text) VALUES (new.id, {TEXT.format("new")});
 END;
 """  # noqa: S608 – names of columns
-TRIGGERS = ("search_insert", "search_delete", "search_update")
+# The beginnings of CIDs, for the filter. An index of SQLite's own would write a page for each row; this one is sorted
+# in the background.
+BEGINNINGS = f"""
+DROP TABLE IF EXISTS beginning_terms;
+DROP TABLE IF EXISTS beginnings;
+CREATE VIRTUAL TABLE beginnings USING fts5 (cid, content='', columnsize=0, detail='none', tokenize='ascii');
+CREATE VIRTUAL TABLE beginning_terms USING fts5vocab (beginnings, instance);
+INSERT INTO beginnings (rowid, cid) SELECT id, substr(cid, 1, {BEGINNING}) FROM entries;
+CREATE TRIGGER beginnings_insert AFTER INSERT ON entries WHEN NOT in_bulk() BEGIN
+    INSERT INTO beginnings (rowid, cid) VALUES (new.id, substr(new.cid, 1, {BEGINNING}));
+END;
+CREATE TRIGGER beginnings_delete AFTER DELETE ON entries BEGIN
+    INSERT INTO beginnings (beginnings, rowid, cid) VALUES ('delete', old.id, substr(old.cid, 1, {BEGINNING}));
+END;
+"""  # noqa: S608 – a number
+TRIGGERS = {
+    SEARCH: {"search_insert", "search_delete", "search_update"},
+    BEGINNINGS: {"beginnings_insert", "beginnings_delete"},
+}
 
 
 def can_search() -> bool:
@@ -237,7 +270,9 @@ def _is_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> b
     """Whether the file is up to date. One transaction: another process may be creating the file right now."""
     connection.execute("BEGIN")
     try:
-        return _version(connection, path) == VERSION and _has_triggers(connection) == searchable
+        return _version(connection, path) == VERSION and all(
+            bool(names & _triggers(connection)) == searchable for names in TRIGGERS.values()
+        )
     finally:
         connection.execute("ROLLBACK")
 
@@ -251,12 +286,14 @@ def _make_ready(connection: sqlite3.Connection, path: Path, searchable: bool) ->
         if version < VERSION:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-        if searchable and not _has_triggers(connection):
-            _run(connection, SEARCH)
-        elif not searchable:
-            # A build without the index can't insert with these triggers; a build with it rebuilds the index.
-            for trigger in TRIGGERS:
-                connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        known = _triggers(connection)
+        for script, names in TRIGGERS.items():
+            if searchable and not names & known:
+                _run(connection, script)
+            elif not searchable:
+                # A build without the index can't insert with these triggers; a build with it rebuilds the index.
+                for name in names & known:
+                    connection.execute(f"DROP TRIGGER {name}")
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
@@ -274,9 +311,8 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _has_triggers(connection: sqlite3.Connection) -> bool:
-    query = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'search_%'"
-    return connection.execute(query).fetchone()[0] == len(TRIGGERS)
+def _triggers(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections import Counter
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.filters import folded
-from pinui.workspace.history.pinned import both_versions, pins_of, replace_pin, set_pinned, set_revoked
+from pinui.workspace.history.pinned import (
+    ENDING,
+    OF_CID,
+    both_versions,
+    most_values,
+    of_cid,
+    pins_of,
+    replace_pin,
+    set_pinned,
+    set_revoked,
+)
 from pinui.workspace.history.query import COLUMNS, REVOCATION, Selection, select
-from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, can_search, explained, open_database, writing
+from pinui.workspace.history.schema import (
+    BEGINNING,
+    ID_BITS,
+    MAX_TIMESTAMP,
+    can_search,
+    explained,
+    open_database,
+    writing,
+)
 from pinui.workspace.rows import Entry, Query, Recipient, Standing
 from pinui.workspace.text import encodable
 
@@ -149,9 +168,9 @@ class HistoryFile:
     def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
         """The newest row with this CID, in either version."""
         rows = self._all(
-            "SELECT max(id) FROM entries INDEXED BY entries_by_cid WHERE cid IN (?, ?)"
+            f"SELECT max(id) FROM entries INDEXED BY entries_by_ending WHERE {OF_CID}"  # noqa: S608
             " AND profile = coalesce(?, profile) AND direction = coalesce(?, direction)",
-            [*both_versions(cid), profile, direction],
+            [*of_cid(cid), profile, direction],
         )
         return next(iter(self.entries(rows[0])), None)
 
@@ -166,7 +185,7 @@ class HistoryFile:
     def pin_of(self, cid: str, profile: str) -> int | None:
         """The id of the row that represents a pin."""
         with explained(self.path):
-            pin = pins_of(self.connection, profile, [cid]).get(cid)
+            pin = pins_of(self.connection, profile, both_versions(cid)).get(cid)
         return None if pin is None else pin[0]
 
     def recipients(self, profile: str | None) -> list[Recipient]:
@@ -186,13 +205,9 @@ class HistoryFile:
 
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
         """The number of a profile's rows with one of these CIDs, in either version."""
-        wanted, sharing = list({spelling for cid in cids for spelling in both_versions(cid)}), 0
-        for start in range(0, len(wanted), BATCH):
-            some = wanted[start : start + BATCH]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT count(*) FROM entries WHERE cid IN ({marks}) AND profile = ? AND recorded"  # noqa: S608 – marks only
-            sharing += self._all(sql, [*some, profile])[0][0]
-        return sharing
+        sql = f"SELECT count(*) FROM entries WHERE {OF_CID} AND profile = ? AND recorded"  # noqa: S608
+        wanted = {min(both_versions(cid)) for cid in cids}
+        return sum(self._all(sql, [*of_cid(cid), profile])[0][0] for cid in wanted)
 
     def total_size(self, ids: Iterable[int]) -> int:
         """The bytes of these rows together."""
@@ -229,7 +244,7 @@ class HistoryFile:
         standing, run = Standing.RECORD, 0
         if entry.direction == "sent":
             standing = Standing.HERE
-            pin = pins_of(self.connection, entry.profile, [entry.cid]).get(entry.cid)
+            pin = pins_of(self.connection, entry.profile, both_versions(entry.cid)).get(entry.cid)
             if pin is not None and pin[5] and pin[0] > entry_id:
                 standing = Standing.RECORD
             elif pin is not None:
@@ -255,16 +270,29 @@ class HistoryFile:
         # In order: pages of the file that are filled from the end are left half empty.
         rows = sorted(rows, key=itemgetter(0))
         values = [_values(entry, id_, data, standing(entry), run) for id_, entry, data in rows]
-        self.connection.in_bulk = self.searchable
+        execute = self.connection.executemany
+        self.connection.in_bulk = True
         try:
-            self.connection.executemany(INSERT, values)
+            execute(INSERT, values)
         finally:
             self.connection.in_bulk = False
         if self.searchable:
             texts = ((v[0], folded(*(v[place] for place in INDEXED))) for v in values)
-            self.connection.executemany("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
+            execute("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
+            beginnings = ((v[0], v[1][:BEGINNING]) for v in values)
+            execute("INSERT INTO beginnings (rowid, cid) VALUES (?, ?)", beginnings)
+        totals = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+        for v in values:
+            pin = v[PROFILE], v[STANDING]
+            totals[0][pin] += 1
+            totals[1][pin] += v[BYTES]
+        execute(
+            "INSERT INTO totals VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET pins = pins + excluded.pins, bytes = bytes + excluded.bytes",
+            [(*pin, pins, totals[1][pin]) for pin, pins in totals[0].items() if pin[1]],
+        )
         documents = [(id_, data) for id_, _, data in rows if data is not None]
-        self.connection.executemany("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
+        execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
 
     def _run_of(self, profile: str) -> int:
         found = self.connection.execute("SELECT run FROM accounts WHERE profile = ?", (profile,)).fetchone()
@@ -273,9 +301,23 @@ class HistoryFile:
     def known_among(self, column: str, table: str, values: set[Any]) -> set[Any]:
         """Those of the values that a column of a table has."""
         wanted, known = list(values), set[Any]()
-        for start in range(0, len(wanted), BATCH):
-            some = wanted[start : start + BATCH]
+        batch = most_values(self.connection)
+        for start in range(0, len(wanted), batch):
+            some = wanted[start : start + batch]
             sql = f"SELECT {column} FROM {table} WHERE {column} IN ({', '.join('?' * len(some))})"  # noqa: S608 – names
+            known.update(row[0] for row in self._all(sql, some))
+        return known
+
+    def known_firsts(self, ids: list[int]) -> set[int]:
+        """Those of the first ids of milliseconds that have rows."""
+        known: set[int] = set()
+        batch = most_values(self.connection)
+        for start in range(0, len(ids), batch):
+            some = ids[start : start + batch]
+            sql = (
+                f"WITH wanted (id) AS (VALUES {', '.join(['(?)'] * len(some))}) SELECT id FROM wanted WHERE EXISTS"  # noqa: S608 – marks only
+                f" (SELECT 1 FROM entries AS e WHERE e.id BETWEEN wanted.id AND wanted.id + {(1 << ID_BITS) - 1})"
+            )
             known.update(row[0] for row in self._all(sql, some))
         return known
 
@@ -302,13 +344,13 @@ class HistoryFile:
 
     def annotate(self, cid: str, profile: str | None, note: str) -> int:
         """Set the note of every row of a CID, in one profile or in all; empty removes it. Returns their number."""
-        sql = "UPDATE entries SET note = ? WHERE cid IN (?, ?) AND profile = coalesce(?, profile)"
-        return self._change(sql, storable(note) or None, *both_versions(cid), profile)
+        sql = f"UPDATE entries SET note = ? WHERE {OF_CID} AND profile = coalesce(?, profile)"  # noqa: S608
+        return self._change(sql, storable(note) or None, *of_cid(cid), profile)
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note the result of reading content back, on every row of the CID."""
-        sql = "UPDATE entries SET verification = ? WHERE cid IN (?, ?) AND profile = ?"
-        self._change(sql, verdict, *both_versions(cid), profile)
+        sql = f"UPDATE entries SET verification = ? WHERE {OF_CID} AND profile = ?"  # noqa: S608
+        self._change(sql, verdict, *of_cid(cid), profile)
 
     def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
         """Note that a CID is no longer pinned at a service; if it was not pinned any more, an earlier mark stays."""
@@ -322,9 +364,10 @@ class HistoryFile:
         with explained(self.path), writing(self.connection):
             for start in range(0, len(wanted), BATCH):
                 removed += self._forget(wanted[start : start + BATCH])
+            ending_of = ENDING.replace("cid", "r.cid")
             self.connection.execute(
-                "DELETE FROM revocations WHERE NOT EXISTS"
-                " (SELECT 1 FROM entries WHERE entries.cid = revocations.cid AND entries.profile = revocations.profile)"
+                "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e"  # noqa: S608
+                f" WHERE {ENDING.replace('cid', 'e.cid')} = {ending_of} AND e.cid = r.cid AND e.profile = r.profile)"
             )
         return removed
 
@@ -344,9 +387,8 @@ class HistoryFile:
         removed = self.connection.execute(sql, ids).rowcount
         for profile, cid, timestamp, size, standing, run, service_name, id_ in pins:
             before = self.connection.execute(
-                "SELECT max(id) FROM entries INDEXED BY entries_by_cid"
-                " WHERE cid IN (?, ?) AND profile = ? AND direction = 'sent'",
-                (*both_versions(cid), profile),
+                f"SELECT max(id) FROM entries WHERE {OF_CID} AND profile = ? AND direction = 'sent'",  # noqa: S608
+                (*of_cid(cid), profile),
             ).fetchone()[0]
             if before is not None:  # an older record of the same content
                 self.connection.execute(
@@ -379,15 +421,22 @@ def _no_more(timestamp: int) -> HistoryError:
 class NewIds:
     """Ids for many rows that are inserted together: each is the next of its millisecond."""
 
-    def __init__(self, history: HistoryFile) -> None:
+    def __init__(self, history: HistoryFile, timestamps: Iterable[int]) -> None:
         self._history = history
+        self._free = {moment << ID_BITS for moment in timestamps if 0 <= moment <= MAX_TIMESTAMP}
+        # Most milliseconds have no row: their first id needs no question of its own.
+        self._free -= history.known_firsts(list(self._free))
         self._next: dict[int, int] = {}
 
     def take(self, timestamp: int) -> int:
         """An id that no row has."""
+        first = timestamp << ID_BITS
+        if first in self._free:
+            self._free.remove(first)
+            return first
         id_ = self._next.get(timestamp)
         if id_ is None:
-            id_ = self._history.next_id(timestamp)
+            id_ = max(self._history.next_id(timestamp), first + 1)
         elif id_ >> ID_BITS != timestamp:
             raise _no_more(timestamp)
         self._next[timestamp] = id_ + 1
@@ -396,8 +445,9 @@ class NewIds:
     def keep_free(self, id_: int) -> None:
         """This id was given away: later ones of its millisecond come behind it."""
         timestamp = id_ >> ID_BITS
-        if (self._next.get(timestamp) or self._history.next_id(timestamp)) <= id_:
-            self._next[timestamp] = id_ + 1
+        self._free.discard(timestamp << ID_BITS)
+        if (self._next.get(timestamp) or id_) <= id_:
+            self._next[timestamp] = max(self._history.next_id(timestamp), id_ + 1)
 
 
 INSERT = (
@@ -407,6 +457,7 @@ INSERT = (
 )
 
 
+PROFILE, BYTES, STANDING = 6, 12, 16
 INDEXED = (7, 15, 8, 9, 10)
 """The positions of the searched texts among these values, in the trigger's order."""
 
@@ -437,4 +488,4 @@ def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: i
 
 def storable(text: str | None) -> str | None:
     """Text that SQLite can hold."""
-    return None if text is None else encodable(text)
+    return text if text is None or text.isascii() else encodable(text)
