@@ -71,6 +71,7 @@ class _Intake:
     def __init__(self) -> None:
         self._pieces: deque[memoryview] = deque()
         self.size = 0
+        self.taken = 0
 
     def add(self, data: Bytes) -> None:
         if len(data):
@@ -80,6 +81,7 @@ class _Intake:
     def take(self, count: int) -> memoryview:
         """The next `count` bytes, which must be here."""
         self.size -= count
+        self.taken += count
         parts: list[memoryview] = []
         while count:
             piece = self._pieces.popleft()
@@ -103,10 +105,16 @@ class CarReader:
 
     def __init__(self) -> None:
         self.roots: tuple[Cid, ...] | None = None
+        self.version = 1
         self._intake = _Intake()
         self._left: int | None = None
         self._between = False
         self._blocks = self._read()
+
+    @property
+    def position(self) -> int:
+        """The place in the archive where the last block ends."""
+        return self._intake.taken
 
     def feed(self, data: Bytes) -> Iterator[Block]:
         """Take the next bytes; the blocks that they complete, as views where possible. Consume it whole."""
@@ -126,6 +134,7 @@ class CarReader:
         length = yield from self._length(MAX_CAR_HEADER, "the header of the CAR")
         header = yield from self._take(length)
         if bytes(header) == V2_HEADER:
+            self.version = 2
             yield from self._enter_payload()
             length = yield from self._length(MAX_CAR_HEADER, "the header of the CAR")
             header = yield from self._take(length)

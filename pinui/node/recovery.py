@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinui.ipfs.car import CarReader, encode_header, encode_section_head
+from pinui.ipfs.car import CarReader
 from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.errors import ContentAddressError, MalformedContent, MissingBlock
 from pinui.ipfs.multihash import verify_block
@@ -127,17 +127,14 @@ class _Archive:
     def read(cls, path: Path, patience: Patience) -> _Archive:
         reader = CarReader()
         places: dict[bytes, tuple[int, int]] = {}
-        end = 0
         with path.open("rb") as file:
             while piece := file.read(PIECE):
                 patience.check()
                 for block in reader.feed(piece):
                     verify_block(block.cid, block.data)
-                    end = end or len(encode_header(reader.roots or ()))
-                    start = end + len(encode_section_head(block.cid, len(block.data)))
-                    end = start + len(block.data)
+                    size = len(block.data)
                     if block.cid.hash_code != IDENTITY:
-                        places.setdefault(block.cid.digest, (start, len(block.data)))
+                        places.setdefault(block.cid.digest, (reader.position - size, size))
         reader.finish()
         if reader.roots is None or len(reader.roots) != 1 or reader.roots[0].digest not in places:
             raise MalformedContent("it does not hold the one root that its header names")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from pinui.ipfs.car import CarReader, encode_header, encode_section_head
+from pinui.ipfs.car import CarReader
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.dagpb import decode_node
 from pinui.ipfs.errors import MissingBlock
@@ -85,11 +85,9 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, archives: Archives) -> Ite
 
 def adopt(store: PinStore, name: str, archive: bytes) -> None:
     """Make an archive a pin as it is."""
-    reader, places, end = CarReader(), {}, 0
+    reader, places = CarReader(), {}
     for block in reader.feed(archive):
-        end = (end or len(encode_header(reader.roots or ()))) + len(encode_section_head(block.cid, len(block.data)))
-        places[block.cid.digest] = (end, len(block.data))
-        end += len(block.data)
+        places[block.cid.digest] = (reader.position - len(block.data), len(block.data))
     reader.finish()
     (store.folder / "pins" / name).write_bytes(archive)
     assert reader.roots

@@ -27,9 +27,10 @@ class Archive:
 
 
 def open_archives(path: Path, scratch: Path) -> list[Archive]:
-    """One archive for each root of a CAR, in the folder `scratch`, with the blocks below that root alone.
+    """One archive for each root of a CAR, with the blocks below that root alone.
 
-    `ContentError` says why it can't be imported. Touches the disk.
+    A CAR that is such an archive is taken as it is. Others have to be written again, in the folder `scratch`: services
+    take one root, and version 1. `ContentError` says why it can't be imported. Touches the disk.
     """
     try:
         return _open(path, scratch)
@@ -40,13 +41,13 @@ def open_archives(path: Path, scratch: Path) -> list[Archive]:
 def _open(path: Path, scratch: Path) -> list[Archive]:
     reader = CarReader()
     places: dict[bytes, tuple[int, int]] = {}
-    with path.open("rb") as file, (scratch / "blocks").open("w+b") as blocks:
+    with path.open("rb") as file:
         while piece := file.read(PIECE):
             for block in reader.feed(piece):
                 verify_block(block.cid, block.data)
-                if block.cid.hash_code != IDENTITY and block.cid.digest not in places:
-                    places[block.cid.digest] = (blocks.tell(), len(block.data))
-                    blocks.write(block.data)
+                if block.cid.hash_code != IDENTITY:
+                    size = len(block.data)
+                    places.setdefault(block.cid.digest, (reader.position - size, size))
         reader.finish()
         if not reader.roots:
             raise MalformedContent("it names no root")
@@ -55,11 +56,15 @@ def _open(path: Path, scratch: Path) -> list[Archive]:
             if cid.digest not in places:
                 raise MissingBlock(f"block {cid} is missing")
             offset, length = places[cid.digest]
-            blocks.seek(offset)
-            return blocks.read(length)
+            file.seek(offset)
+            return file.read(length)
 
+        root, *others = roots = tuple(dict.fromkeys(reader.roots))
+        is_one = not others and reader.version == 1
+        if is_one and sum(1 for _ in walk_blocks(root, lookup, repeats=False)) == len(places):
+            return [Archive(root, path, _is_folder(root, lookup))]
         archives: list[Archive] = []
-        for number, root in enumerate(dict.fromkeys(reader.roots)):
+        for number, root in enumerate(roots):
             target = scratch / f"{number}.car"
             with target.open("wb") as written:
                 written.write(encode_header([root]))
