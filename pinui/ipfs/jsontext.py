@@ -99,7 +99,7 @@ def parse(text: str | bytes) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_refuse_constant)
+        return STRICT.decode(text)
     except UnicodeDecodeError as error:
         raise NotJSON(f"byte {error.start} is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -137,6 +137,9 @@ def utf16_length(text: str) -> int:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise NotJSON(f"{name} is not JSON")
+
+
+STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _javascript_number(digits: str) -> float | None:
