@@ -102,7 +102,7 @@ def _run(arguments: list[str]) -> int:
         arguments = [*arguments[1:], "--help"]
     parser = build_parser(arguments)
     try:
-        options = parser.parse_args(arguments)
+        options = parser.parse_args(_with_filters(arguments))
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
         return exit_.code if isinstance(exit_.code, int) else USAGE
     console = Console(verb=options.verb or "", as_json=options.json, debug=options.debug)
@@ -125,6 +125,18 @@ def _run(arguments: list[str]) -> int:
             raise
         console.report(error)
         return USAGE if isinstance(error, UsageError) else FAILED
+
+
+def _with_filters(arguments: list[str]) -> list[str]:
+    """Join `--filter` and a word with a minus in front: argparse would take the word for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        is_word = len(argument) > 2 and argument[0] == "-" and argument[1] != "-"
+        if is_word and joined and joined[-1] == "--filter":
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 @contextmanager

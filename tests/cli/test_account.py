@@ -16,7 +16,9 @@ def test_pins_lists_what_the_service_holds(call: Run) -> None:
     assert all(len(fields) == 4 and fields[1].isdigit() and fields[2] for fields in listed)
     found = json.loads(call("--json", "pins", "--filter", "cafe size:<1kb").line)
     assert (found["cid"], found["name"], found["status"]) == (second, "café two", "pinned")
-    assert call("pins", "--filter=-cafe").out.split("\t")[0] == first
+    for without in (["--filter=-cafe"], ["--filter", "-cafe"], ["--filter", "-cafe size:<1kb"]):
+        assert call("pins", *without).out.split("\t")[0] == first
+    assert call("pins", "--filter", "--json").code == 2, "an option is no filter"
 
 
 def test_sync_tells_how_much_is_known(call: Run) -> None:

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pinui.workspace import Query
+from pinui.workspace.history import HistoryFile
+from pinui.workspace.history.account import account_state
+from pinui.workspace.rows import AccountState
 from tests.cli.conftest import PINUI, Run
 
 CANARY = "canary-token-that-nobody-may-see"
@@ -55,6 +59,20 @@ def test_a_profile_is_tested_live_saved_used_and_removed(call: Run, service: dic
     assert [(one["name"], one["current"]) for one in listed] == [("local", False), ("pinata", False), ("work", True)]
     assert call("profile", "remove", "work").code == 0
     assert call("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
+
+
+def test_removing_a_profile_deletes_the_copy_of_its_account(call: Run, service: dict[str, str], own_home: Path) -> None:
+    urls = ("--api-url", service["api_url"], "--gateway-url", service["gateway_url"])
+    call("profile", "add", "work", *urls, stdin=f"{CANARY}\n")
+    call("--profile", "work", "store", '{"a":1}', PINUI_TOKEN=CANARY)
+    call("history", "forget", "--all", "--yes")  # now the pin is known from the account alone
+    call("--profile", "work", "sync", PINUI_TOKEN=CANARY)
+    with HistoryFile(own_home / "history.db") as history:
+        assert account_state(history, "work").elsewhere == 1
+    assert call("profile", "remove", "work").code == 0
+    with HistoryFile(own_home / "history.db") as history:
+        assert account_state(history, "work") == AccountState()
+        assert history.count(Query(of="both")) == 0
 
 
 def test_a_profile_may_have_several_gateways_which_are_asked_in_order(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import sqlite3
+import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +16,12 @@ import pytest
 
 from pinui.node import Node
 from pinui.sdk.client import Client
+from pinui.sdk.errors import Unsupported
 from pinui.sdk.models import Pin
 from pinui.sdk.secret import Secret
 from pinui.workspace import Entry, Profile, Query, Workspace
 from pinui.workspace.rows import Standing
+from tests.workspace.rows import cid as make_cid
 
 
 @pytest.fixture
@@ -238,3 +245,129 @@ async def test_what_was_there_all_the_time_is_mirrored_while_others_write_and_re
     monkeypatch.undo()
     await workspace.sync(full=True)
     assert set(await standings(workspace)) == {pin.cid async for pin in other.pins()}
+
+
+async def test_another_token_at_the_same_address_starts_a_new_mirror(own_home: Path, tmp_path: Path) -> None:
+    async with Node(tmp_path / "first", token="first-token") as node, workspace_at(node) as workspace:
+        port, own = node.port, (await workspace.store({"own": 1})).cid
+        async with await Client.init(
+            provider_token=node.token, pin_api_url=node.api_url, gateway_url=node.gateway_url
+        ) as other:
+            elsewhere = (await other.store({"account": 1})).cid
+        await workspace.sync()
+        assert await standings(workspace) == {elsewhere: Standing.ACCOUNT, own: Standing.BOTH}
+    async with Node(tmp_path / "second", token="second-token", port=port) as node, workspace_at(node) as workspace:
+        await workspace.sync()
+        assert await standings(workspace) == {own: Standing.HERE}
+
+
+async def test_a_service_that_cannot_list_pins_shows_the_history_as_before(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+        raise Unsupported("This service can't list pins.")
+        yield
+
+    stored = await workspace.store({"a": 1})
+    before = await pins(workspace)
+    monkeypatch.setattr(Client, "pins", refused)
+    for _ in range(2):
+        with pytest.raises(Unsupported):
+            await workspace.sync()
+    state = await workspace.account_state()
+    assert (state.tells_where, state.mirrored_at) == (False, None)
+    assert await pins(workspace) == before
+    assert [entry.id for entry in before] == [stored.id]
+
+
+async def test_a_pin_made_elsewhere_is_read_saved_and_verified_as_any_other(
+    workspace: Workspace, other: Client, tmp_path: Path
+) -> None:
+    cid = (await other.upload(b"made elsewhere")).cid
+    await workspace.sync()
+    assert (await workspace.preview(cid)).data == b"made elsewhere"
+    saved = await workspace.download(cid, tmp_path / "saved")
+    assert (tmp_path / "saved").read_bytes() == b"made elsewhere", saved
+    assert await workspace.verify(cid) == "verified"
+    [pin] = await pins(workspace, "is:verified")
+    assert (pin.cid, pin.recorded, pin.standing) == (cid, False, Standing.ACCOUNT)
+    assert await workspace.pinned_cids() == [cid]
+
+
+KILLED = """
+import asyncio, os, sys
+from pinui.workspace import Workspace, history, mirror
+
+mirror.PAGE = mirror.MOST = 3
+merge, merged = history.History.merge_pins, []
+
+
+async def killed(self, run, page, asked_at):
+    await merge(self, run, page, asked_at)
+    merged.append(len(page))
+    if len(merged) == 2:
+        os._exit(9)
+
+
+async def main():
+    history.History.merge_pins = killed
+    async with await Workspace.open(profile="mine") as workspace:
+        await workspace.sync()
+
+
+asyncio.run(main())
+"""
+
+
+async def test_a_run_that_was_killed_goes_on_where_it_was(
+    own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cids = [(await other.store({"number": number})).cid for number in range(10)]
+    async with workspace_at(node) as workspace:
+        monkeypatch.setenv("PINUI_TOKEN", node.token)
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED)
+        assert await process.wait() == 9
+        state = await workspace.account_state()
+        assert (state.pins, state.is_under_way) == (6, True)
+        asked: list[int | None] = []
+        listed = Client.pins
+
+        def noted(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+            asked.append(until)
+            return listed(client, until=until)
+
+        monkeypatch.setattr(Client, "pins", noted)
+        state = await workspace.sync()
+        assert (state.pins, state.is_under_way, set(await standings(workspace))) == (10, False, set(cids))
+        assert asked[0] is not None, "it goes on behind the last page that was written"
+
+
+@pytest.mark.slow
+async def test_what_was_there_all_the_time_is_mirrored_from_an_account_with_200000_pins(
+    workspace: Workspace, node: Node, other: Client
+) -> None:
+    count, now = 200_000, time.time_ns() // 1_000_000
+    made = [make_cid(number) for number in range(count)]
+    with closing(sqlite3.connect(node.data_dir / "index.db")) as index, index:
+        index.executemany(
+            "INSERT INTO pins (id, cid, size, files, name, pinned_at) VALUES (?, ?, 7, 1, ?, ?)",
+            ((f"id-{number}", made[number], f"pin {number}", now - number * 10) for number in range(count)),
+        )
+    stable, removed, written = made[::2], made[1::2], list[str]()
+    syncing = asyncio.create_task(workspace.sync())
+    chance = random.Random(1)
+    while not syncing.done():
+        await other.revoke(removed.pop(chance.randrange(len(removed))))
+        written.append((await other.store({"written": len(written)})).cid)
+    await syncing
+    assert len(written) > 50, "others were at work during the run"
+    known = set(await standings_of_all(workspace))
+    assert set(stable) <= known
+    await workspace.sync(full=True)
+    assert set(await standings_of_all(workspace)) == {*stable, *removed, *written}
+
+
+async def standings_of_all(workspace: Workspace) -> list[str]:
+    """The CIDs on the account, as far as is known here."""
+    ids = await workspace.history.ids(Query(text="on:account", of="pins", profile="mine"))
+    return [entry.cid for entry in await workspace.history.entries(ids)]
