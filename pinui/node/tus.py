@@ -109,8 +109,8 @@ class TusUpload:
     terms: Terms
     draft: DraftCar
     importer: Importer
-    guard: int
-    """A descriptor that keeps other processes from the upload."""
+    guard: int | None
+    """A descriptor that keeps other processes from the upload; None once it is closed."""
     offset: int = 0
     beginning: bytes = b""
     used_at: float = field(default_factory=time.monotonic)
@@ -175,9 +175,11 @@ class TusUpload:
         replace(self.terms, cid=self.pin.cid).write(self.path)
 
     def close(self) -> None:
-        """Leave the upload to the next start of the node."""
+        """Leave the upload to the next request, or to the next start of the node."""
         self.draft.close()
-        os.close(self.guard)
+        guard, self.guard = self.guard, None
+        if guard is not None:
+            os.close(guard)
 
     def remove(self) -> None:
         """Leave nothing behind. May block."""
@@ -204,15 +206,15 @@ class TusUploads:
             if not idle:
                 raise ApiError.of(503, "NODE_BUSY", f"{MOST_UPLOADS} uploads are running.", {"Retry-After": "5"})
             await self._forget(min(idle, key=lambda upload: upload.used_at))
-        upload = await self._workers.run(self._make, terms)
-        self._uploads[upload.id] = upload
-        return upload
+        return await self._workers.run(self._make, terms)
 
     def _make(self, terms: Terms) -> TusUpload:
         self._sweep()
         path = self._folder / f"{uuid.uuid4()}.json"
         terms.write(path)
-        return _open(path, terms)
+        # Here and not in the caller, who may be cancelled meanwhile.
+        upload = self._uploads[path.stem] = _open(path, terms)
+        return upload
 
     async def find(self, id_: str, secret: str) -> TusUpload | None:
         """The upload that an address names, from an earlier run of the node, too."""
@@ -220,8 +222,6 @@ class TusUploads:
         if upload is None:
             async with self._loading:
                 upload = self._uploads.get(id_) or await self._workers.run(self._load, id_, secret)
-                if upload is not None:
-                    self._uploads[id_] = upload
         if upload is None or not secrets.compare_digest(upload.terms.secret, secret):
             return None
         return upload
@@ -250,6 +250,7 @@ class TusUploads:
         except BaseException:
             upload.close()
             raise
+        self._uploads[id_] = upload
         return upload
 
     def close(self) -> None:
@@ -275,7 +276,7 @@ class TusUploads:
             try:
                 await self._read(upload, request)
             except OSError:
-                await self._forget(upload)  # a full disk: some hashed bytes are not in the draft
+                self._set_aside(upload)  # a full disk: some hashed bytes are not in the draft
                 raise
             finally:
                 upload.request = None
@@ -290,11 +291,10 @@ class TusUploads:
                 if upload.pin is None:
                     await self._workers.run(upload.finish, self._store)
             except Exception as error:
-                if isinstance(error, OSError) or (isinstance(error, ApiError) and error.status == 400):
-                    await self._forget(upload)  # the disk is full, or the content is refused
+                if isinstance(error, ApiError) and error.status == 400:
+                    await self._forget(upload)  # the content is refused
                 else:
-                    self._uploads.pop(upload.id, None)
-                    upload.close()  # the next request reads it again
+                    self._set_aside(upload)
                 raise
 
     def _check_offset(self, upload: TusUpload, headers: Mapping[str, str], length: int) -> None:
@@ -319,6 +319,11 @@ class TusUploads:
         finally:
             if batch:
                 await self._workers.run(upload.take, batch)
+
+    def _set_aside(self, upload: TusUpload) -> None:
+        """The next request reads again what is on the disk."""
+        self._uploads.pop(upload.id, None)
+        upload.close()
 
     async def _forget(self, upload: TusUpload) -> None:
         self._uploads.pop(upload.id, None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
+import threading
 import time
 from pathlib import Path
 
@@ -12,9 +14,12 @@ import pytest
 
 from pinui.ipfs.importer import KUBO_V1
 from pinui.node import Node
-from pinui.node.tus import KEPT
+from pinui.node.store import PinStore
+from pinui.node.tus import KEPT, TusUpload, TusUploads
+from pinui.node.workers import Workers
 from tests.node.conftest import client
 from tests.node.test_files_api import begin, cid_of, elsewhere, message, patch, sign, upload, wait_for_queue
+from tests.node.test_full_disk import no_room
 
 __all__ = ["elsewhere"]
 
@@ -113,6 +118,49 @@ def test_an_upload_that_only_lacked_its_end_is_finished_after_a_restart(
         assert api.head(place).headers["Upload-Cid"] == cid_of(DATA[: 4 * CHUNK_SIZE])
         assert api.get(f"/ipfs/{cid_of(DATA[: 4 * CHUNK_SIZE])}").status_code == 200
     node.stop()
+
+
+def test_an_upload_goes_on_after_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = Node(tmp_path)
+    node.start()
+    with client(node) as api:
+        place = begin(api, len(DATA)).headers["Location"]
+        patch(api, place, 0, DATA[: 2 * CHUNK_SIZE])
+        with monkeypatch.context() as full:
+            full.setattr("pinui.node.draft.os.writev", no_room)
+            assert patch(api, place, 2 * CHUNK_SIZE, DATA[2 * CHUNK_SIZE :]).status_code == 507
+        assert offset(api, place) == 2 * CHUNK_SIZE
+        assert patch(api, place, 2 * CHUNK_SIZE, DATA[2 * CHUNK_SIZE :]).headers["Upload-Cid"] == cid_of(DATA)
+    node.stop()
+
+
+async def test_a_client_that_goes_away_while_its_upload_is_read_again_can_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, _, id_, secret = begun(tmp_path, DATA, CHUNK_SIZE).split("/")
+    reading, going_on = threading.Event(), threading.Event()
+    take_again = TusUpload.take_again
+
+    def slowly(upload: TusUpload, old: Path) -> None:
+        reading.set()
+        going_on.wait()
+        take_again(upload, old)
+
+    monkeypatch.setattr(TusUpload, "take_again", slowly)
+    store, workers = PinStore(tmp_path), Workers()
+    uploads = TusUploads(store, workers)
+    first = asyncio.create_task(uploads.find(id_, secret))
+    await asyncio.to_thread(reading.wait)
+    first.cancel()
+    going_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    upload = await uploads.find(id_, secret)
+    assert upload is not None
+    assert upload.offset == CHUNK_SIZE
+    workers.close()
+    uploads.close()
+    store.close()
 
 
 def test_two_nodes_on_one_folder_leave_each_others_uploads_alone(tmp_path: Path) -> None:
