@@ -39,11 +39,11 @@ class Witness:
         self._process: Process | None = None
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        body = await request.read()
+        sender, body = self._process, await request.read()
         self.asked += 1
-        kill = self.kill_after is not None and self.asked >= self.kill_after
-        if kill and self.moment == "before":
-            self._kill()
+        kill, moment = self.asked == self.kill_after, self.moment
+        if kill and moment == "before":
+            self._end(sender)
         headers = {key: request.headers[key] for key in ("Authorization", "Content-Type") if key in request.headers}
         async with (
             ClientSession() as session,
@@ -55,11 +55,10 @@ class Witness:
         if request.path.endswith("pinFileToIPFS"):
             name = re.search(rb'filename="([^"]*)"', body)
             self.stored[name[1].decode() if name else "?"] += 1
-        if kill and self.moment != "before":
-            if self.moment == "reply":
-                asyncio.get_running_loop().call_soon(self._kill)
-            else:
-                self._kill()
+        if kill and moment == "reply":
+            asyncio.get_running_loop().call_soon(self._end, sender)
+        elif kill and moment == "after":
+            self._end(sender)
         return answer
 
     async def run(self, *arguments: str, kill_after: int | None = None, moment: str = "") -> Ran:
@@ -73,9 +72,9 @@ class Witness:
         assert b"Traceback" not in err, err.decode()
         return Ran(process.returncode or 0, out.decode(), err.decode())
 
-    def _kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            self._process.send_signal(self.signal)
+    def _end(self, sender: Process | None) -> None:
+        if sender is not None and sender.returncode is None:
+            sender.send_signal(self.signal)
 
 
 @pytest.fixture
