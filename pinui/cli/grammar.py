@@ -332,6 +332,7 @@ def _profile(verbs: _Verbs) -> None:
     part.add_argument("name", metavar="NAME")
     part = inner.add("profile remove", "remove a profile and its token; the history stays")
     part.add_argument("name", metavar="NAME")
+    part.add_argument("-y", "--yes", action="store_true", help="do not ask about transfers that are not finished there")
 
 
 def _test(verbs: _Verbs) -> None:

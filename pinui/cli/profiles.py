@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
+from pinui.figures import plural
 from pinui.workspace.errors import UnknownProfile
 from pinui.workspace.models import Credential, Profile, ProviderName
 from pinui.workspace.paths import Paths
@@ -219,8 +220,17 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
 
     from pinui.workspace.credentials import Credentials
     from pinui.workspace.keyring_store import KeyringTrouble, KeyringUnavailable
+    from pinui.workspace.transfers.ledger_file import LedgerFile
 
-    profiles.remove(options.name)
+    ledger = LedgerFile(Paths.find().transfers)
+    try:
+        left = ledger.left_at(options.name)
+        if not _may_remove(options, console, len(left)):
+            return 1
+        profiles.remove(options.name)
+        ledger.forget(left)
+    finally:
+        ledger.close()
     _forget_account(options.name)
     console.say(f"The profile “{options.name}” is removed; its rows stay in the history.")
     try:
@@ -232,6 +242,17 @@ def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
     if console.as_json:
         console.out_json({"removed": options.name})
     return 0
+
+
+def _may_remove(options: Namespace, console: Console, left: int) -> bool:
+    """Ask about transfers that are not finished at this profile: without it, they can't be."""
+    if not left or options.yes:
+        return True
+    fact = f"{plural(left, 'transfer')} {'is' if left == 1 else 'are'} not finished at “{options.name}”."
+    if sys.stdin.isatty():
+        return console.confirm(f"{fact} Remove the profile, and forget them?")
+    console.fail(fact, "`pinui transfers resume` finishes them; --yes removes the profile and forgets them.")
+    return False
 
 
 def _forget_account(name: str) -> None:

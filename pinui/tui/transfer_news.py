@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pinui.figures import plural
+from pinui.figures import duration, plural, size
 from pinui.workspace.errors import WrongCID
 
 if TYPE_CHECKING:
     from pinui.workspace import Transfer
+    from pinui.workspace.transfers.queue import Totals
 
-__all__ = ["LONG", "TransferNews"]
+__all__ = ["LONG", "TransferNews", "transfer_words"]
 
 LONG = 15.0
 """Seconds from which on the end of a single transfer is news, even if others still run."""
@@ -33,7 +34,7 @@ class TransferNews:
         self._known = set(finished)
         self.wrong = next((one.failure for one in new if isinstance(one.failure, WrongCID)), None)
         self._together += new
-        active = sum(not one.has_ended for one in transfers)
+        active = sum(one.is_active for one in transfers)
         if active:
             slow = [one for one in new if (one.ended_at or 0) - (one.started_at or 0) >= LONG]
             return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows them." if slow else None
@@ -42,6 +43,21 @@ class TransferNews:
         if failed:
             return f"Transfers have ended, {failed} failed. 3 shows them."
         return "Transfers have ended. 3 shows them." if together else None
+
+
+def transfer_words(totals: Totals) -> str:
+    """All active transfers in a few words for the top bar: `↑ 612 of 1,000 · 18 MB/s · 2 min left`."""
+    if not totals.items:
+        return ""
+    signs = "".join({"upload": "↑", "download": "↓"}.get(kind, "⇄") for kind in totals.kinds)
+    words = [f"{signs} {totals.finished:,} of {totals.items:,}"]
+    if totals.items == 1:
+        words = [f"{signs} {min(99, 100 * totals.done // totals.size)} %" if totals.size else signs]
+    if totals.rate is not None:
+        words.append(f"{size(totals.rate)}/s")
+    if totals.remaining is not None:
+        words.append(f"{duration(totals.remaining)} left")
+    return " · ".join(words)
 
 
 def _fate(transfer: Transfer) -> str:

@@ -24,9 +24,10 @@ from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
 from pinui.tui.keys import Group, bindings
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
-from pinui.tui.transfer_news import TransferNews
+from pinui.tui.transfer_news import TransferNews, transfer_words
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.unsaved import UnsavedText
+from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.text import clean_line
 from pinui.workspace.view import View, write_view
 
@@ -177,6 +178,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         self.call_after_refresh(self.connect)
         self._tell_back()
+        self.run_worker(self._tell_left, exit_on_error=False)
         self.set_interval(LOOK, self.look_for_others)
         for name in ("SIGTERM", "SIGHUP"):
             with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):  # Windows, another thread
@@ -300,7 +302,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         await self.workspace.switch(name)
         self._workspace_changed()
         self.connect()
-        elsewhere = [one for one in self.workspace.transfers.all if not one.has_ended and one.profile != name]
+        elsewhere = [one for one in self.workspace.transfers.all if one.is_active and one.profile != name]
         if elsewhere:
             go_on = "goes on" if len(elsewhere) == 1 else "go on"
             self.tell(f"Now using {name}. {plural(len(elsewhere), 'transfer')} {go_on} at {elsewhere[-1].profile}.")
@@ -339,8 +341,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         if progress is not None and progress.profile == profile.name and progress.read:
             of = "" if progress.total is None else f" of {count(progress.total)}"
             return profile.name, status.state, f"mirroring {count(progress.read)}{of}"
+        moving = transfer_words(self.workspace.transfers.totals)
         if profile.preset == "local":
-            return profile.name, status.state, "node on 127.0.0.1"
+            return profile.name, status.state, moving or "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
         facts = [urlsplit(profile.api_url or "").hostname or ""]
         if tests and tests[-1].ok:
@@ -349,6 +352,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             facts.append(f"{count(account.pins)} pins · mirrored {ago(account.mirrored_at, self.clock())}")
         elif totals:
             facts.append(f"{count(totals.pins)} pins")
+        if moving:
+            facts = [*facts[1:], moving]
         return profile.name, status.state, " · ".join(facts)
 
     def _workspace_changed(self) -> None:
@@ -376,6 +381,17 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             screen.show_status()
             screen.workspace_changed()
         self._tell_transfer_news()
+
+    async def _tell_left(self) -> None:
+        """Tell about transfers that an earlier run has not finished."""
+        try:
+            left = [row for row in await self.workspace.transfers.look() if row.state in ("left", "paused")]
+        except WorkspaceError as error:
+            self.tell_error(error)
+            return
+        if left:
+            be = "was" if len(left) == 1 else "were"
+            self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows them.")
 
     def _tell_transfer_news(self) -> None:
         news = self._transfer_news.news(self.workspace.transfers.all)

@@ -28,6 +28,7 @@ from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 from pinui.workspace.transfers.kinds import Downloading, Uploading
 from pinui.workspace.transfers.ledger import Ledger
+from pinui.workspace.transfers.queue import AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -71,7 +72,9 @@ class Workspace:
         self.mirror = Mirror(self.history, self._tell)
         self.uploading = Uploading(self)
         kinds = {"upload": self.uploading, "download": Downloading(self), "copy": Copies(self)}
-        self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell)
+        at_once = profiles.setting("transfers_at_once")
+        at_once = at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE
+        self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell, at_once=at_once)
 
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:

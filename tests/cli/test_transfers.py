@@ -14,6 +14,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from pinui.node import Node
+from pinui.workspace import Profile, Profiles
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.rows import Query
 from tests.cli.conftest import PINUI, Ran, Run
@@ -236,3 +237,17 @@ def test_content_of_stdin_is_not_resumed(run: Run) -> None:
     first = run("upload", "-", stdin="from a pipe")
     assert first.code == 0
     assert run("transfers").out == ""
+
+
+async def test_removing_a_profile_asks_about_what_is_left_there(witness: Witness, own_home: Path) -> None:
+    make_files(witness.folder / "photos", 10)
+    url = witness.environment.pop("PINUI_API_URL")
+    gateway = witness.environment.pop("PINUI_GATEWAY_URL")
+    Profiles(own_home / "config.toml").save(Profile("work", "custom", url, gateway))
+    await witness.run("--profile", "work", "upload", "-r", "photos", kill_after=2, moment="before")
+    refused = await witness.run("profile", "remove", "work")
+    assert refused.code == 1
+    assert "1 transfer is not finished at “work”." in refused.err
+    assert "work" in (await witness.run("profile", "list")).out
+    assert (await witness.run("profile", "remove", "work", "--yes")).code == 0
+    assert (await witness.run("transfers")).out == ""

@@ -313,7 +313,7 @@ def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
     consequences: list[str] = []
     if running:
         undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
-        consequences.append("Uploads stop where they are and are not pinned; downloads leave no partial file behind.")
+        consequences.append("They go on next time: Files lists them until they are resumed or forgotten.")
     for work in unfinished:
         undone.append(work.fact)
         consequences.append(work.consequence)
@@ -337,7 +337,7 @@ def replace_text_question() -> Confirm:
     )
 
 
-def remove_question(name: str, *, built_in: bool, in_use: bool) -> Confirm:
+def remove_question(name: str, *, built_in: bool, in_use: bool, unfinished: int = 0) -> Confirm:
     """The question before a profile is removed; of a built-in one, everything that was added to it."""
     if built_in:
         question = f"Remove the token of {name}?"
@@ -348,6 +348,9 @@ def remove_question(name: str, *, built_in: bool, in_use: bool) -> Confirm:
     else:
         question = f"Remove the profile {name}?"
         consequence = "Its addresses and its token are removed from this machine. Pins and history stay."
+        if unfinished:
+            be = "is" if unfinished == 1 else "are"
+            consequence += f"\n\n{plural(unfinished, 'transfer')} {be} not finished there, and {be} forgotten."
     if in_use:
         consequence += "\n\nIt is in use: the local node takes its place."
     return Confirm("Remove", question, consequence, "Remove")

@@ -138,6 +138,10 @@ class LedgerFile:
         alive = {owner: self._is_alive(owner) for owner in {row[8] for row in rows}}
         return [_request(row, self.tally(row[0]), is_running=alive[row[8]]) for row in rows]
 
+    def left_at(self, profile: str) -> list[int]:
+        """The numbers of the requests that are not finished at the service of a profile."""
+        return [request.id for request in self.requests() if request.profile == profile]
+
     def find(self, kind: str, profile: str, options: dict[str, Any]) -> Request | None:
         """The newest unfinished or failed request of the same kind with the same options."""
         text = json.dumps(options)
@@ -179,6 +183,8 @@ class LedgerFile:
 
     def forget(self, requests: Sequence[int]) -> None:
         """Remove requests with their items."""
+        if not requests:
+            return
         with self._writing() as database:
             database.executemany("DELETE FROM requests WHERE id = ?", [(one,) for one in requests])
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from pinui.workspace.service import Service
     from pinui.workspace.transfers.ledger import Ledger
-    from pinui.workspace.transfers.rows import NewItem, Request
+    from pinui.workspace.transfers.rows import NewItem, Request, Tally
     from pinui.workspace.transfers.transfer import Kind
 
-__all__ = ["AT_ONCE", "Transfers", "absolute", "download_options", "upload_options"]
+__all__ = ["AT_ONCE", "Totals", "Transfers", "absolute", "download_options", "upload_options"]
 
 AT_ONCE = 3
 TAKEN = 16
@@ -60,6 +60,22 @@ class _Line:
     """Set once all items are written down."""
     again: Literal["", "resume", "retry", "list"] = ""
     """How a request that is in the ledger already goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The progress of all active transfers together."""
+
+    kinds: tuple[str, ...]
+    items: int
+    finished: int
+    done: int
+    """Bytes."""
+    size: int
+    rate: float | None
+    """Bytes a second."""
+    remaining: float | None
+    """Seconds."""
 
 
 class Transfers:
@@ -99,6 +115,12 @@ class Transfers:
         transfer.path = path
         return self.start(transfer)
 
+    def upload_all(self, paths: Sequence[Path], *, rules: FolderRules = USUAL, each: bool = False) -> Transfer:
+        """Queue many files and folders as one transfer; `each`: the files of a folder one by one."""
+        options = upload_options([str(path) for path in paths], rules=rules, each=each)
+        title = f"{paths[0].name or paths[0]}/" if len(paths) == 1 else f"{len(paths):,} files"
+        return self.start(self.new("upload", title, options))
+
     def download(self, address: str, to: Path, *, overwrite: bool = False, title: str | None = None) -> Transfer:
         """Queue the download of an address."""
         transfer = self.new("download", title or to.name or address, download_options(address, to, overwrite=overwrite))
@@ -137,11 +159,17 @@ class Transfers:
         return await self.ledger.find(kind, self._services_of.service.profile.name, options)
 
     async def look(self) -> list[Transfer]:
-        """Add a row for each unfinished or failed request of the ledger that no living process works on."""
+        """Add a row for each unfinished or failed request of the ledger that no living process works on.
+
+        Rows that another process has finished or taken meanwhile are removed.
+        """
+        free = [one for one in await self.ledger.requests() if not one.is_running]
+        numbers = {request.id for request in free}
+        gone = [one for one in self.all if one.state == "left" and one.number not in numbers]
+        self.all = [one for one in self.all if one not in gone]
         known = {transfer.number for transfer in self.all}
-        requests = [one for one in await self.ledger.requests() if not one.is_running and one.id not in known]
-        rows = [self._row_of(request) for request in requests]
-        if rows:
+        rows = [self._row_of(request) for request in free if request.id not in known]
+        if rows or gone:
             self._changed()
         return rows
 
@@ -149,6 +177,38 @@ class Transfers:
         """Go on with a row that is paused or was left; failed items stay failed."""
         if transfer.state in ("left", "paused"):
             self._again(transfer, "resume")
+
+    def go_on_with_all(self) -> None:
+        """Go on with everything that was left or paused, and try again what has failed."""
+        for transfer in list(self.all):
+            if transfer.state == "failed":
+                self.retry(transfer.id)
+            else:
+                self.resume(transfer)
+
+    def pause_all(self) -> None:
+        """Pause everything that runs or waits."""
+        for transfer in list(self.all):
+            if transfer.is_active:
+                self.pause(transfer.id)
+
+    @property
+    def totals(self) -> Totals:
+        """The progress of all active transfers together."""
+        active = [transfer for transfer in self.all if transfer.is_active]
+        rates = [transfer.rate for transfer in active if transfer.rate is not None]
+        rate = sum(rates) if rates else None
+        left = sum(max(0, (transfer.total or 0) - transfer.done) for transfer in active)
+        is_known = all(transfer.total is not None for transfer in active)
+        return Totals(
+            kinds=tuple(dict.fromkeys(transfer.kind for transfer in active)),
+            items=sum(transfer.items for transfer in active),
+            finished=sum(transfer.finished for transfer in active),
+            done=sum(transfer.done for transfer in active),
+            size=sum(transfer.total or 0 for transfer in active),
+            rate=rate,
+            remaining=left / rate if rate and is_known else None,
+        )
 
     def adopt(self, request: Request, *, listed_again: bool) -> Transfer:
         """Go on with a request, with failed items, too; `listed_again`: sources are looked for as at its beginning."""
@@ -217,6 +277,14 @@ class Transfers:
             await self.ledger.forget([transfer.number])
         self.all = [one for one in self.all if one is not transfer]
         self._services.pop(transfer.id, None)
+        self._changed()
+
+    async def forget_at(self, profile: str) -> None:
+        """Drop every transfer that is not finished at the service of a profile."""
+        for transfer in [one for one in self.all if one.profile == profile and not one.has_ended]:
+            await self.forget(transfer)
+        await self.ledger.forget(await self.ledger.left_at(profile))
+        self.all = [one for one in self.all if one.profile != profile or one.state == "done"]
         self._changed()
 
     async def results(self, transfer: Transfer) -> AsyncGenerator[Item]:
@@ -490,7 +558,7 @@ def _count(transfer: Transfer, request: Request) -> None:
     _tell(transfer, request.tally)
 
 
-def _tell(transfer: Transfer, tally: Any) -> None:
+def _tell(transfer: Transfer, tally: Tally) -> None:
     """Take over the numbers of the ledger."""
     transfer.items, transfer.finished, transfer.failed = tally.items, tally.done, tally.failed
     transfer.is_for_good = bool(tally.failed)
@@ -505,7 +573,8 @@ def _show(transfer: Transfer, item: Item) -> None:
         transfer.failure = item.failure
         transfer.error, transfer.hint = item.error, item.hint
         if transfer.items > 1:
-            transfer.error = f"{transfer.failed} of {transfer.items} failed. {item.shown}: {item.error}"
+            why = (item.error or "").removeprefix(f"{item.source}: ")
+            transfer.error = f"{transfer.failed:,} of {transfer.items:,} failed. {item.shown}: {why}"
     if transfer.items == 1:
         transfer.cid = item.cid or transfer.cid
         transfer.entry, transfer.left_out = item.row or transfer.entry, item.left_out or transfer.left_out

@@ -222,8 +222,12 @@ class ConnectionScreen(PlaceScreen):
 
         workspace, name = self.workspace, self.chosen.name
         built_in, in_use = name in BUILT_IN, name == workspace.profile.name
-        if not await self.ask(remove_question(name, built_in=built_in, in_use=in_use)):
+        unfinished = 0 if built_in else len(await workspace.transfers.ledger.left_at(name))
+        question = remove_question(name, built_in=built_in, in_use=in_use, unfinished=unfinished)
+        if not await self.ask(question):
             return
+        if not built_in:
+            await workspace.transfers.forget_at(name)
         # The token first: a keyring that can't be told to forget it leaves the profile here, to try again.
         with suppress(KeyringUnavailable):  # where there is no keyring, none was kept
             await workspace.credentials.delete(name)

@@ -54,7 +54,24 @@ TRANSFERS = Group(
     "Files: Transfers",
     (
         Command("transfers.cancel", "c", "screen.cancel_transfer", "cancel", "Stop this transfer"),
-        Command("transfers.retry", "r", "screen.retry_transfer", "retry", "Start this transfer again"),
+        Command("transfers.retry", "r", "screen.retry_transfer('retry')", "retry", "Start this transfer again"),
+        here(
+            "transfers.resume",
+            "r",
+            "screen.retry_transfer('resume')",
+            "resume",
+            "Finish what was left of this transfer",
+        ),
+        Command("transfers.pause", "p", "screen.pause_transfer('pause')", "pause", "Pause this transfer"),
+        here("transfers.go_on", "p", "screen.pause_transfer('go on')", "go on", "Go on with this transfer"),
+        here("transfers.open", "enter,l,right", "screen.open_transfer", "files", "Show or hide its files"),
+        Command(
+            "transfers.forget", "delete", "screen.forget_transfer", "forget", "Drop this transfer: it is not finished"
+        ),
+        spare("transfers.pause_all", "P", "screen.pause_all", "pause all", "Pause every transfer"),
+        spare(
+            "transfers.all", "R", "screen.go_on_with_all", "all go on", "Go on with all that are paused, left or failed"
+        ),
         Command("transfers.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL or name"),
         Command(
             "transfers.clear",
@@ -92,6 +109,10 @@ KEYS = (
 ABOUT = {
     "browser": ("Upload", "Your own files. Mark some with space and upload them with u. A folder becomes one CID."),
     "download": ("Download", "Enter a CID and where to save it. It is verified before it is saved."),
-    "transfers": ("Transfers", "Uploads and downloads. They go on while you are in another place; only c cancels one."),
+    "transfers": (
+        "Transfers",
+        "Uploads and downloads. They go on while you are in another place; only c cancels one. "
+        "Transfers that are not finished when you quit are here next time.",
+    ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,16 +22,28 @@ from pinui.tui.keys import bindings
 from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder
 from pinui.tui.places.files.file_browser import FileBrowser
 from pinui.tui.places.files.keys import DOWNLOAD, SAVE_AS
-from pinui.tui.places.files.transfer_list import TransferList, tally
+from pinui.tui.places.files.transfer_list import TransferList, can_open, tally
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
-from pinui.workspace import Profile, WorkspaceError
+from pinui.workspace import Profile, Transfer, WorkspaceError
 
 __all__ = ["FilesScreen"]
 
+MOST_ROWS = 20
+"""More marked files than this are one row of the transfers."""
 LOOK_SECONDS = 1.0
 """Seconds between two checks of the shown folder, each a single call to the disk."""
+
+ACTIONS = {
+    ("cancel_transfer",): ("waiting", "running"),
+    ("retry_transfer", "retry"): ("failed", "cancelled"),
+    ("retry_transfer", "resume"): ("left",),
+    ("pause_transfer", "pause"): ("waiting", "running"),
+    ("pause_transfer", "go on"): ("paused",),
+    ("forget_transfer",): ("left", "paused", "failed"),
+}
+"""The states of a transfer in which a key does something."""
 
 
 class DownloadField(Field):
@@ -77,8 +89,9 @@ class FilesScreen(PlaceScreen):
         self.set_interval(LOOK_SECONDS, self.look_again)
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
-        """Files may have come or gone meanwhile."""
+        """Files may have come or gone meanwhile, and transfers of other processes, too."""
         self.look_again()
+        self.work_on(self._look_for_transfers, "left")
 
     @property
     def browser(self) -> FileBrowser:
@@ -169,9 +182,13 @@ class FilesScreen(PlaceScreen):
             if not await self.ask(question):
                 return
             hidden = question.hidden
-        browser = self.browser
+        browser, transfers = self.browser, self.workspace.transfers
+        if len(paths) > MOST_ROWS:
+            transfers.upload_all(paths, rules=FolderRules(hidden=hidden))
+        else:
+            for path in paths:
+                transfers.upload(path, rules=FolderRules(hidden=hidden))
         for path in paths:
-            self.workspace.transfers.upload(path, rules=FolderRules(hidden=hidden))
             browser.marked.pop(path, None)
         browser.refresh()
         self._marked()
@@ -269,10 +286,11 @@ class FilesScreen(PlaceScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what this row can do."""
         transfer = self.transfers.current if self.is_mounted else None
-        if action == "cancel_transfer":
-            return transfer is not None and not transfer.has_ended
-        if action == "retry_transfer":
-            return transfer is not None and transfer.state in ("failed", "cancelled")
+        states = ACTIONS.get((action, *map(str, parameters)))
+        if states is not None:
+            return transfer is not None and transfer.state in states
+        if action == "open_transfer":
+            return transfer is not None and can_open(transfer)
         if action == "copy":
             return transfer is not None and bool(transfer.cid)
         return super().check_action(action, parameters)
@@ -285,7 +303,10 @@ class FilesScreen(PlaceScreen):
         current = self.transfers.current
         words = tally(self.transfers.transfers)
         if current is not None and self.transfers.has_focus:
-            if current.state == "failed":
+            item = self.transfers.current_item
+            if item is not None and item.error:
+                words = f"{item.error} {item.hint or ''}".strip()
+            elif current.state == "failed":
                 words = f"{current.error} {current.hint or ''}".strip()
             if current.left_out:
                 words = f"left out {current.left_out} · {words}"
@@ -299,10 +320,55 @@ class FilesScreen(PlaceScreen):
         if self.transfers.current is not None:
             self.workspace.transfers.cancel(self.transfers.current.id)
 
-    def action_retry_transfer(self) -> None:
-        """Once more."""
-        if self.transfers.current is not None:
-            self.workspace.transfers.retry(self.transfers.current.id)
+    def action_retry_transfer(self, _word: str) -> None:
+        """Once more, or what was left of it."""
+        if (transfer := self.transfers.current) is not None:
+            self.workspace.transfers.retry(transfer.id)
+            self.workspace.transfers.resume(transfer)
+
+    def action_pause_transfer(self, _word: str) -> None:
+        """Stop it for now, or go on with it."""
+        if (transfer := self.transfers.current) is None:
+            return
+        if transfer.is_active:
+            self.workspace.transfers.pause(transfer.id)
+        else:
+            self.workspace.transfers.resume(transfer)
+
+    def action_pause_all(self) -> None:
+        """Stop all of them for now."""
+        self.workspace.transfers.pause_all()
+
+    def action_go_on_with_all(self) -> None:
+        """Everything that is not finished."""
+        self.workspace.transfers.go_on_with_all()
+
+    def action_forget_transfer(self) -> None:
+        """Drop what is left of it."""
+        if (transfer := self.transfers.current) is not None:
+            self.work_on(lambda: self.workspace.transfers.forget(transfer), "forget", exclusive=False)
+
+    def action_open_transfer(self) -> None:
+        """Show its files, or hide them."""
+        self.transfers.toggle()
+
+    @on(ItemList.Chosen, "#transfers")
+    def _chosen(self) -> None:
+        self.transfers.toggle()
+
+    @on(TransferList.Wanted)
+    def _read_items(self, event: TransferList.Wanted) -> None:
+        self.work_on(lambda: self._show_items(event.transfer, event.ids), "items")
+
+    async def _show_items(self, transfer: Transfer, ids: Sequence[int] | None) -> None:
+        ledger = self.workspace.transfers.ledger
+        if ids is not None:
+            self.transfers.show_items(transfer, await ledger.items(ids))
+        elif transfer.number is not None:
+            self.transfers.open(transfer, await ledger.ids(transfer.number, by_state=True))
+
+    async def _look_for_transfers(self) -> None:
+        await self.workspace.transfers.look()
 
     def action_clear_ended(self) -> None:
         """A tidy list."""
