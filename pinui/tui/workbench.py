@@ -385,10 +385,10 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     async def _tell_left(self) -> None:
         """Tell about transfers that an earlier run has not finished."""
         try:
-            left = [row for row in await self.workspace.transfers.look() if row.state in ("left", "paused")]
+            await self.workspace.transfers.look()
         except WorkspaceError as error:
             self.tell_error(error)
-            return
+        left = [row for row in self.workspace.transfers.all if row.state in ("left", "paused")]
         if left:
             be = "was" if len(left) == 1 else "were"
             self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows them.")

@@ -60,7 +60,7 @@ TRANSFERS = Group(
             "r",
             "screen.retry_transfer('resume')",
             "resume",
-            "Finish what was left of this transfer",
+            "Finish the rest of this transfer",
         ),
         Command("transfers.pause", "p", "screen.pause_transfer('pause')", "pause", "Pause this transfer"),
         here("transfers.go_on", "p", "screen.pause_transfer('go on')", "go on", "Go on with this transfer"),

@@ -35,7 +35,7 @@ MOST_ROWS = 20
 LOOK_SECONDS = 1.0
 """Seconds between two checks of the shown folder, each a single call to the disk."""
 
-ACTIONS = {
+ACTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("cancel_transfer",): ("waiting", "running"),
     ("retry_transfer", "retry"): ("failed", "cancelled"),
     ("retry_transfer", "resume"): ("left",),
