@@ -410,8 +410,8 @@ class Transfers:
             async for items in kind.items(transfer, self._services[transfer.id]):
                 await ledger.add_items(number, items)
             await ledger.end_listing(number)
-        transfer.is_listed = True
         _tell(transfer, await ledger.tally(number))
+        transfer.is_listed = True
         line.ready.set()
 
     async def _add(self, transfer: Transfer, line: _Line) -> int:
