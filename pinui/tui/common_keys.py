@@ -90,6 +90,7 @@ CONFIRM = Group(
         for verb, letter, sentence in (
             ("revoke", "R", "Revoke, remove or replace"),
             ("forget", "F", "Forget"),
+            ("copy", "C", "Copy"),
             ("quit", "Q", "Quit"),
             ("upload", "U", "Upload"),
         )

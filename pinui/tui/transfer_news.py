@@ -63,4 +63,6 @@ def transfer_words(totals: Totals) -> str:
 def _fate(transfer: Transfer) -> str:
     if transfer.state == "failed":
         return f"{transfer.title} failed"
+    if transfer.kind == "copy":
+        return f"Copied: {transfer.title}"
     return f"{transfer.title} is {'uploaded' if transfer.kind == 'upload' else 'here'}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pinui.workspace.service import Service
     from pinui.workspace.workspace import Workspace
 
-__all__ = ["AtProfile", "copies", "whereabouts"]
+__all__ = ["AtProfile", "copies", "services_in_use", "whereabouts"]
 
 PATIENCE = 60
 """Seconds for the answers of one service."""
@@ -52,11 +52,12 @@ def copies(peers: tuple[PeerStatus, ...]) -> str:
 
 async def whereabouts(workspace: Workspace, cid: str) -> list[AtProfile]:
     """Ask every profile that is set up. A service that can't be asked doesn't stop the others."""
-    services = await _services(workspace)
+    services = await services_in_use(workspace)
     return list(await asyncio.gather(*(_ask(service, cid) for service in services)))
 
 
-async def _services(workspace: Workspace) -> list[Service]:
+async def services_in_use(workspace: Workspace) -> list[Service]:
+    """The services of all profiles that are set up."""
     names = [profile.name for profile in workspace.profiles.list()]
     if workspace.profile.name == ENVIRONMENT:
         names.append(ENVIRONMENT)

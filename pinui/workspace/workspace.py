@@ -36,7 +36,17 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from pinui.sdk.client import Client
-    from pinui.sdk.models import ClientMessage, ClientRecord, LeftOut, OnVerdict, Peek, Pin, Totals, Verification
+    from pinui.sdk.models import (
+        ClientMessage,
+        ClientRecord,
+        LeftOut,
+        OnVerdict,
+        Peek,
+        PeerStatus,
+        Pin,
+        Totals,
+        Verification,
+    )
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile, State
     from pinui.workspace.rows import AccountState, Kind
@@ -227,6 +237,16 @@ class Workspace:
             if pin.status == "pinned":
                 await self.history.add_pin(service.profile.name, pin, _now())
         return pin
+
+    async def peers(self, cid: str) -> tuple[PeerStatus, ...]:
+        """The peers of a cluster that keep a pin, or will; empty for other services, and if it isn't pinned."""
+        from pinui.sdk.errors import Unsupported
+
+        with self.service.held() as service:
+            client = (await service.open()).client
+            with suppress(Unsupported):
+                return await client.status(cid)
+        return ()
 
     async def rename_at_service(self, cid: str, name: str) -> None:
         """Give a pin another name at the service; its name on this machine stays."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -13,7 +14,7 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from pinui import FolderItem, Peek
+from pinui import FolderItem, Peek, PeerStatus, PinuiError
 from pinui.figures import ago, when
 from pinui.tui.display import first_lines, fit, short_path, wrapped
 from pinui.tui.entries import VERDICTS, WHERE, size_in_words, title_of
@@ -24,6 +25,7 @@ from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_json, 
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Entry
 from pinui.workspace.text import natural_key
+from pinui.workspace.whereabouts import copies
 
 __all__ = ["Detail"]
 
@@ -61,6 +63,8 @@ class Detail(LineView):
         self.chosen = 0
         self.trail: list[str] = []
         self.now = 0.0
+        self.peers: tuple[PeerStatus, ...] = ()
+        """The peers of a cluster that keep the pin, or will."""
         self.tells_where = False
         """Whether it is known which pins are on the account."""
 
@@ -82,6 +86,7 @@ class Detail(LineView):
     def forget_content(self) -> None:
         """Forget the fetched content."""
         self.asked = self.looks = self.shown = self.folder = None
+        self.peers = ()
         self.chosen, self.trouble = 0, ""
 
     @property
@@ -104,6 +109,9 @@ class Detail(LineView):
         looks, shown, folder, trouble = self.looks, None, None, ""
         try:
             self.link = await self.app.workspace.link(entry.cid)
+            if looks is None and not self.trail and entry.revoked_at is None:
+                with suppress(PinuiError):  # the gateway may show the content while the cluster doesn't answer
+                    self.peers = await self.app.workspace.peers(entry.cid)
             if looks is None:
                 looks, folder = await self._fetch_content(entry, address)
             if looks is not None:
@@ -228,6 +236,8 @@ class Detail(LineView):
         facts.append(("Profile", entry.profile, "text"))
         if self.tells_where and entry.standing in WHERE:
             facts.append(("On", WHERE[entry.standing][2], "text"))
+        if self.peers:
+            facts += _peer_facts(self.peers, room)
         if entry.service_name and entry.service_name != title_of(entry):
             facts.append(("Service", f"calls it {entry.service_name}", "text"))
         if entry.recipient:
@@ -269,6 +279,18 @@ class Detail(LineView):
             line = self._above + self.chosen
             if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height:
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+
+
+def _peer_facts(peers: tuple[PeerStatus, ...], room: int) -> list[tuple[str, str, str]]:
+    """On how many peers a pin is; and each peer that has no copy, with its reason."""
+    behind = [peer for peer in peers if peer.state != "pinned"]
+    names = ", ".join(peer.name for peer in peers if peer.state == "pinned")
+    facts = [("Peers", f"{copies(peers)}  {names}", "warning" if behind else "success")]
+    for peer in behind:
+        why = f": {peer.error}" if peer.error else ""
+        tone = "error" if peer.state in ("failed", "unreachable") else "warning"
+        facts += [("", line, tone) for line in first_lines(f"{peer.name} {peer.state}{why}", room, 4)]
+    return facts
 
 
 def _way_back(entry: Entry) -> str:

@@ -40,6 +40,9 @@ PINS = Group(
         spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
         spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
         spare("pins.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
+        spare(
+            "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
+        ),
         spare("pins.range", "v", "screen.mark_range", "range", "Begin a range here; v again marks it"),
         spare("pins.mark_down", "shift+down", "screen.mark_and_move(1)", "mark down", "Mark this pin and the next"),
         spare("pins.mark_up", "shift+up", "screen.mark_and_move(-1)", "mark up", "Mark this pin and the one above"),
@@ -84,6 +87,7 @@ DETAIL = Group(
         here("detail.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
         quiet("detail.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
         quiet("detail.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
+        quiet("detail.copy_to", "c", "screen.copy_to", "copy to…", "Copy this pin to another service"),
         quiet("detail.forget", "delete", "screen.forget", "forget", "Remove it from this machine's history"),
         quiet("detail.refresh", "r", "screen.refresh_list", "refresh", "Read the account and this preview again"),
         quiet("detail.filter", "slash", "screen.filter", "filter", "Show only pins with these words"),

@@ -72,6 +72,7 @@ OF_A_PIN = {
     "forget",
     "sort",
     "rename_there",
+    "copy_to",
     "step",
 }
 """Actions that need a pin."""
@@ -490,6 +491,17 @@ class PinsScreen(PlaceScreen):
             await forget(self, await self._chosen_entries())
 
         self.ask_on(forget_chosen, "forget", exclusive=False)
+
+    def action_copy_to(self) -> None:
+        """Choose another service, look at the plan, then copy."""
+        self.ask_on(self._copy_to, "copy-to", exclusive=False)
+
+    async def _copy_to(self) -> None:
+        from pinui.tui.places.pins.copy_to import copy_to
+
+        if await copy_to(self, await self._chosen_entries()) and self._means_marks:
+            self.pins.marked = set()
+            self.work_on(self._count, "count")
 
     def action_store_again(self) -> None:
         """Undo a revoke; a `u` in the middle of stray text publishes nothing."""
