@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import utf16_length
-from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob, ClientConfig, Pinned
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.api import Api, Line, LineSink
+from pinui.sdk.providers.api import CHEAP_TO_REPEAT, Api, Line, LineSink
 from pinui.sdk.reading.content import GatewayContent
 from pinui.sdk.reading.gateways import Gateway
 from pinui.sdk.stored_json import text_of
@@ -23,9 +21,6 @@ from pinui.sdk.writing.prediction import UploadPrediction, profile_for
 from pinui.sdk.writing.sources import Uploadable, UploadSource, look_at
 
 __all__ = ["AddCall", "AddingProvider"]
-
-# A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
-CHEAP_TO_REPEAT = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +92,21 @@ class AddingProvider(GatewayContent):
 
     async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:
         """Upload, and compare the CID that comes back with the one that the bytes have."""
-        call, is_large = self._call, source.size > CHEAP_TO_REPEAT
-        prediction = UploadPrediction(source, self._profile) if self._verifies or is_large else None
+        call, wants_prediction = self._call, self._verifies or source.size > CHEAP_TO_REPEAT
+        prediction = UploadPrediction(source, self._profile) if wants_prediction else None
         body = Multipart(source.parts, (), on_progress, prediction, unixfs_head)
         query = {**self._options, call.name_option: call.name(name)}
         request = self._api.upload(call.path, query, body, body.content_type)
 
-        async def has_arrived() -> bool:
-            cid = None if prediction is None else await asyncio.to_thread(prediction.cid)
-            try:
-                return cid is not None and await call.is_pinned(cid)
-            except PinuiError:
-                return False  # unknown; sending again is harmless
-
         sink = _AddedSink(call.cid_field)
-        outcome = await self._api.transport.perform(request, sink, is_done=has_arrived if is_large else None)
-        if outcome.already_done and prediction is not None:
-            sink.cids = [str(prediction.cid())]
+        predict: Callable[[], Cid | None] = prediction.cid if prediction is not None else lambda: None
+        answer = await self._api.send(request, sink, source.size, predict, call.is_pinned)
+        if isinstance(answer, Cid):
+            sink.cids = [str(answer)]
         else:
-            status = self._api.head(outcome).status
             await sink.finish()
             if not sink.cids:
-                raise wire.not_understood(status, "it names no CID")
+                raise wire.not_understood(answer.status, "it names no CID")
         root = sink.cids[-1]
         self._reader.remember_pinned(root)
         verdict = prediction.exact_verdict(sink.cids) if prediction is not None and self._verifies else None

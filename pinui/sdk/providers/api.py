@@ -9,23 +9,26 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import stringify
 from pinui.sdk.errors import ContentError, NetworkError, PinuiError, ProviderError
 from pinui.sdk.models import ClientConfig, Timeouts
 from pinui.sdk.providers import wire
 from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.secret import Secret
-from pinui.sdk.transport.http import Body, Breakdown, Head, Rejection, Request, SecretHeader
+from pinui.sdk.transport.http import Body, Breakdown, Head, Rejection, Request, SecretHeader, Sink
 from pinui.sdk.transport.refusals import is_not_pinned, network_error, provider_error
 from pinui.sdk.transport.transport import Clock, Outcome, Transport
 from pinui.sdk.urls import is_loopback
 
-__all__ = ["Api", "LineSink", "ServiceKind"]
+__all__ = ["CHEAP_TO_REPEAT", "Api", "LineSink", "ServiceKind"]
 
 # An answer is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024
 # One line describes one pin, with its name and its owner's notes.
 LONGEST_LINE = 1024 * 1024
+# A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
+CHEAP_TO_REPEAT = 1024 * 1024
 # Batches of lines that wait for a slow reader.
 BATCHES_AHEAD = 2
 
@@ -103,6 +106,32 @@ class Api:
         sink = MemorySink(LARGEST_ANSWER)
         outcome = await self.transport.perform(request, sink, retries=retries)
         return self.head(outcome).status, sink.data
+
+    async def send(
+        self,
+        request: Request,
+        sink: Sink,
+        size: int,
+        predict: Callable[[], Cid | None],
+        is_pinned: Callable[[Cid], Awaitable[bool]],
+    ) -> Head | Cid:
+        """Send content of some size: the head of a good answer.
+
+        A large body is sent again only if the service doesn't have its content; if it does, the content's CID comes
+        back instead of a head. `predict` may block.
+        """
+
+        async def has_arrived() -> bool:
+            cid = await asyncio.to_thread(predict)
+            try:
+                return cid is not None and await is_pinned(cid)
+            except PinuiError:
+                return False  # unknown; sending again is harmless
+
+        is_done = has_arrived if size > CHEAP_TO_REPEAT else None
+        outcome = await self.transport.perform(request, sink, is_done=is_done)
+        cid = await asyncio.to_thread(predict) if outcome.already_done else None
+        return self.head(outcome) if cid is None else cid
 
     async def test(self, request: Request) -> tuple[int, Line]:
         """A call that asks how things are. It is about now: one more try, for a hiccup."""

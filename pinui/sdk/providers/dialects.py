@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Protocol
 
 from pinui.ipfs.cid import Cid
-from pinui.sdk.errors import PinuiError
-from pinui.sdk.models import Dialect, Pin, Pinned, Resume, Totals
+from pinui.sdk.models import Dialect, Pin, Pinned, Resume, Totals, Verification
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import UploadSource
 
-__all__ = ["CHEAP_TO_REPEAT", "PinningApi", "has_arrived"]
-
-# A lost reply to something this small is simply asked for again; pinning it twice is pinning it once.
-CHEAP_TO_REPEAT = 1024 * 1024
+__all__ = ["PinningApi", "is_listed", "judged"]
 
 
 class PinningApi(Protocol):
@@ -38,13 +33,12 @@ class PinningApi(Protocol):
     async def rename(self, cid: str, name: str) -> None: ...
 
 
-async def has_arrived(api: PinningApi, predict: Callable[[], Cid | None]) -> bool:
-    """Whether the service has the content of a lost reply. If that can't be decided, sending again is harmless."""
-    cid = await asyncio.to_thread(predict)
-    if cid is None:
-        return False
-    try:
-        async with aclosing(api.pins(cid=str(cid))) as found:
-            return await anext(found, None) is not None
-    except PinuiError:
-        return False
+async def is_listed(api: PinningApi, cid: Cid) -> bool:
+    """Whether the account has a pin of that content."""
+    async with aclosing(api.pins(cid=str(cid))) as found:
+        return await anext(found, None) is not None
+
+
+def judged(cid: str, size: int, verification: Verification, predicted: Cid | None) -> Pinned:
+    """A pin with the verdict on its CID."""
+    return Pinned(cid, size, verification, str(predicted) if verification == "mismatch" else None)

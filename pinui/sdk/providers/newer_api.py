@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, cast
 from urllib.parse import quote, urljoin
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import utf16_length
 from pinui.sdk.errors import PinuiError, ProviderError
-from pinui.sdk.models import Blob, ClientConfig, Dialect, Pin, Pinned, Resume, Totals, Verification
+from pinui.sdk.models import Blob, ClientConfig, Dialect, Pin, Pinned, Resume, Totals
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query
-from pinui.sdk.providers.dialects import CHEAP_TO_REPEAT, has_arrived
+from pinui.sdk.providers.api import CHEAP_TO_REPEAT, LARGEST_ANSWER, Api, Line, Query
+from pinui.sdk.providers.dialects import is_listed, judged
 from pinui.sdk.providers.older_api import OlderApi
 from pinui.sdk.providers.pin_list import JOB_STATES, moment
 from pinui.sdk.reading.sinks import MemorySink
@@ -94,8 +94,7 @@ class NewerApi:
             await self._look_at_network(cid)
         if prediction is None or not self._verifies:
             return Pinned(cid, source.size)
-        verification: Verification = prediction.verdict(cid)
-        return Pinned(cid, source.size, verification, str(predicted) if verification == "mismatch" else None)
+        return judged(cid, source.size, prediction.verdict(cid), predicted)
 
     # Uploads as forms
 
@@ -107,23 +106,21 @@ class NewerApi:
         body = Multipart(source.parts, fields, on_progress, prediction)
         request = self._upload_request("POST", self._files_url, {"Content-Type": body.content_type}, body)
         predict: Callable[[], Cid | None] = prediction.cid if prediction is not None else lambda: None
-        is_done = (lambda: has_arrived(self, predict)) if source.size > CHEAP_TO_REPEAT else None
         sink = MemorySink(LARGEST_ANSWER)
-        outcome = await self._api.transport.perform(request, sink, is_done=is_done)
-        if outcome.already_done:
-            return str(await asyncio.to_thread(predict))
         try:
-            status = self._api.head(outcome).status
+            answer = await self._api.send(request, sink, source.size, predict, partial(is_listed, self))
         except ProviderError as error:
             if source.is_folder and error.status == 400:
                 return None
             raise
-        file = _data(status, sink.data)
+        if isinstance(answer, Cid):
+            return str(answer)
+        file = _data(answer.status, sink.data)
         is_folder = file.get("mime_type") == "directory" and file.get("number_of_files") == len(source.parts)
         if source.is_folder and not is_folder:
             await self._forget(file)
             return None
-        return self._cid_in(status, file)
+        return self._cid_in(answer.status, file)
 
     def _cid_in(self, status: int, file: Line) -> str:
         """The CID of a file that was stored; one that is not public is told."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
+from functools import partial
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.jsontext import utf16_length
 from pinui.ipfs.plain_bytes import compare_prediction
-from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Resume, Totals, Verification
+from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Resume, Totals
 from pinui.sdk.providers import wire
-from pinui.sdk.providers.api import LARGEST_ANSWER, Api
-from pinui.sdk.providers.dialects import CHEAP_TO_REPEAT, has_arrived
+from pinui.sdk.providers.api import CHEAP_TO_REPEAT, LARGEST_ANSWER, Api
+from pinui.sdk.providers.dialects import is_listed, judged
 from pinui.sdk.providers.pin_list import PinPages, read_job, read_page
 from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.trailing_work import QUICK_TO_HASH
@@ -50,7 +51,7 @@ class OlderApi:
         predicted, small = (
             predict_text(text, profile) if is_quick else await asyncio.to_thread(predict_text, text, profile)
         )
-        return _pinned(cid, size, compare_prediction(cid, predicted, small), predicted)
+        return judged(cid, size, compare_prediction(cid, predicted, small), predicted)
 
     async def put_file(
         self,
@@ -68,17 +69,13 @@ class OlderApi:
         cid = await self._pin(request, source.size, prediction.cid if prediction is not None else lambda: None)
         if prediction is None or not self._verifies:
             return Pinned(cid, source.size)
-        return _pinned(cid, source.size, prediction.verdict(cid), prediction.cid())
+        return judged(cid, source.size, prediction.verdict(cid), prediction.cid())
 
     async def _pin(self, request: Request, size: int, predict: Callable[[], Cid | None]) -> str:
         """The CID that the service answered; or, where the answer was lost, the one it turned out to have."""
-        # A large body is sent again only after the service was asked whether the first one arrived.
-        is_done = (lambda: has_arrived(self, predict)) if size > CHEAP_TO_REPEAT else None
         sink = MemorySink(LARGEST_ANSWER)
-        outcome = await self._api.transport.perform(request, sink, is_done=is_done)
-        if outcome.already_done:
-            return str(await asyncio.to_thread(predict))
-        return wire.read_pinned_cid(self._api.head(outcome).status, sink.data)
+        answer = await self._api.send(request, sink, size, predict, partial(is_listed, self))
+        return str(answer) if isinstance(answer, Cid) else wire.read_pinned_cid(answer.status, sink.data)
 
     async def unpin(self, cid: str) -> None:
         """Remove the pin."""
@@ -110,7 +107,3 @@ class OlderApi:
         """Give a pin another name."""
         document = {"ipfsPinHash": cid, "name": name}
         await self._api.call(self._api.request("PUT", "pinning/hashMetadata", document=document))
-
-
-def _pinned(cid: str, size: int, verification: Verification, predicted: Cid | None) -> Pinned:
-    return Pinned(cid, size, verification, str(predicted) if verification == "mismatch" else None)
