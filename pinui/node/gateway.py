@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import unquote
@@ -165,9 +165,7 @@ class Gateway:
     async def _block(self, request: web.BaseRequest, target: Target, headers: dict[str, str]) -> web.StreamResponse:
         headers["Accept-Ranges"] = "bytes"
         async with self._outgoing.room():
-            data = target.cid.digest if target.cid.hash_code == IDENTITY else None
-            if data is None:
-                data = await self._workers.run(target.blocks, target.cid)
+            data = await self._workers.run(target.blocks, target.cid)
             span = self._span(request, headers, len(data))
             part = data[slice(*span)] if span else data
             return await _send(self._outgoing, request, headers, part, 206 if span else 200)
@@ -175,7 +173,10 @@ class Gateway:
     async def _value(self, request: web.BaseRequest, target: Target, codec: Codec, asked: Format) -> web.StreamResponse:
         """A block that holds a value: a page for a browser, else the block as it is."""
         if asked == "plain" and has_values(target.cid) and "text/html" in request.headers.get("Accept", ""):
-            return await self._value_page(request, target)
+            cid, blocks = target.cid, target.blocks
+            return await self._page(
+                request, target, "DagIndex", lambda: value_page(cid, decode_value(cid, blocks(cid)))
+            )
         kind = asked if asked != "plain" else codec.name
         plain = kind.removeprefix("dag-")
         media = f"application/{plain}" if kind == plain else f"application/vnd.ipld.{kind}"
@@ -184,18 +185,19 @@ class Gateway:
         headers["Content-Disposition"] = disposition(_name(request) or f"{target.cid}.{plain}", download)
         return await self._block(request, target, headers)
 
-    async def _value_page(self, request: web.BaseRequest, target: Target) -> web.StreamResponse:
+    async def _page(
+        self, request: web.BaseRequest, target: Target, mark: str, draw: Callable[[], str]
+    ) -> web.StreamResponse:
+        """A page of our own about some content. A client that knows the content by its CID needs none."""
         headers = _headers(target, "text/html; charset=utf-8")
         headers |= safe_headers("default-src 'none'; style-src 'unsafe-inline'")
-        del headers["Cache-Control"]  # the page is ours and may change with the program
-
-        def draw() -> bytes:
-            data = target.cid.digest if target.cid.hash_code == IDENTITY else target.blocks(target.cid)
-            return value_page(target.cid, decode_value(target.cid, data)).encode(errors="replace")
-
+        del headers["Cache-Control"]  # the page may change with the program
+        if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
+            return _known(headers)
         async with self._pages.room():
-            page = await self._workers.run(draw)
-            headers["ETag"] = f'"DagIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
+            page = (await self._workers.run(draw)).encode(errors="replace")
+            # Gateways mark a page that they made themselves: readers ask for the content instead.
+            headers["ETag"] = f'"{mark}-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
             return await _send(self._pages, request, headers, page)
 
     async def _car(self, request: web.BaseRequest, target: Target, asked: Wanted) -> web.StreamResponse:
@@ -234,23 +236,13 @@ class Gateway:
             if isinstance(piece, FilePiece):
                 return await self._file(request, target, index, piece.size, "index.html")
 
-        headers = _headers(target, "text/html; charset=utf-8")
-        headers |= safe_headers("default-src 'none'; style-src 'unsafe-inline'")
-        del headers["Cache-Control"]  # the page is ours and may change with the program
-        if is_known(request.headers.get("If-None-Match"), headers["ETag"]):
-            return _known(headers)
-
-        def draw() -> bytes:
+        def draw() -> str:
             entries = sorted(list_folder(target.cid, target.blocks), key=lambda entry: entry.name or "")
             rows = describe(entries, target.blocks)
             pin = self._store.pin_of(target.root)
-            return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows).encode()
+            return folder_page(target.root, target.path, target.cid, pin.name if pin else None, rows)
 
-        async with self._pages.room():
-            page = await self._workers.run(draw)
-            # Gateways mark a page that they made themselves: readers ask for the folder instead.
-            headers["ETag"] = f'"DirIndex-{hashlib.sha256(page).hexdigest()[:16]}_CID-{target.cid}"'
-            return await _send(self._pages, request, headers, page)
+        return await self._page(request, target, "DirIndex", draw)
 
     async def _file(
         self, request: web.BaseRequest, target: Target, file: Cid, size: int, name: str | None = None

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinui.disk import lock_folder, sync_folder
-from pinui.ipfs.cid import Cid
+from pinui.ipfs.cid import IDENTITY, Cid
 from pinui.ipfs.dagpb import encode_node
 from pinui.ipfs.errors import MissingBlock
 from pinui.ipfs.multihash import dag_pb_cid
@@ -304,6 +304,8 @@ class BlockReader:
 
     def __call__(self, cid: Cid) -> bytes:
         """The bytes of a block; `MissingBlock` if no pin has it. Every gateway has the empty folder."""
+        if cid.hash_code == IDENTITY:
+            return cid.digest
         if cid.digest == EMPTY_FOLDER.digest:
             return EMPTY_BLOCK
         gone = ""
