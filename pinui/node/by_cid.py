@@ -15,8 +15,9 @@ from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
 from pinui.node.index import Index, Pin, put_job, remove_job
 from pinui.node.remote import RemoteError, read_car
-from pinui.node.store import NewPin, PinStore
+from pinui.node.store import PinStore
 from pinui.node.trees import copy_tree, describe_tree
+from pinui.node.uploads import new_pin
 from pinui.node.wire import Job, JobStatus, Options
 from pinui.node.workers import Workers
 
@@ -128,7 +129,7 @@ class PinsByCid:
     async def _commit(self, cid: Cid, options: Options, draft: DraftCar) -> Pin:
         """Make a draft with all blocks of a tree a pin."""
         facts = await self._workers.run(describe_tree, cid, draft.read)
-        new = NewPin(cid, facts.size, facts.files, options.name, options.keyvalues, facts.mime_type, options.group)
+        new = new_pin(cid, facts.size, facts.files, options, facts.mime_type)
         pin, _ = await self._workers.run(self._store.commit, draft, new)
         return pin
 

@@ -40,7 +40,7 @@ from pinui.node.grants import check_type
 from pinui.node.index import Pin
 from pinui.node.media import SNIFFED, by_name, sniff
 from pinui.node.store import NewPin, PinStore
-from pinui.node.uploads import PROFILES, describe_car, unpack
+from pinui.node.uploads import PROFILES, describe_car, new_pin, unpack
 from pinui.node.wire import Options
 from pinui.node.workers import Workers
 
@@ -157,7 +157,7 @@ class TusUpload:
             self._finish_car(store, cid)
         else:
             kind = by_name(options.name or "") or self.terms.mime_type or sniff(self.beginning)
-            self._commit(store, self.draft, NewPin(cid, size, 1, options.name, options.keyvalues, kind, options.group))
+            self._commit(store, self.draft, new_pin(cid, size, 1, options, kind))
         self.draft.discard()
 
     def _finish_car(self, store: PinStore, file: Cid) -> None:

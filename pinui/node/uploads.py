@@ -25,7 +25,7 @@ from pinui.node.store import NewPin, PinStore
 from pinui.node.trees import describe_tree
 from pinui.node.wire import INVALID, Options, options_field
 
-__all__ = ["MultipartUpload", "boundary_of", "describe_car", "store_json", "unpack"]
+__all__ = ["MultipartUpload", "boundary_of", "describe_car", "new_pin", "store_json", "unpack"]
 
 MAX_FILES = 20_000
 MAX_FIELDS = 32
@@ -44,10 +44,10 @@ def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]
         importer = Importer(PROFILES[options.cid_version])
         draft.add(importer.feed(text.encode()))
         file = _finish_file(draft, importer)
-        return store.commit(draft, _new_pin(file.cid, file.tree_size, 1, options, "application/json"))
+        return store.commit(draft, new_pin(file.cid, file.tree_size, 1, options, "application/json"))
 
 
-def _new_pin(cid: Cid, size: int, files: int, options: Options, mime_type: str, name: str = "") -> NewPin:
+def new_pin(cid: Cid, size: int, files: int, options: Options, mime_type: str, name: str = "") -> NewPin:
     """A pin with the options of a request; `name` is for one that names none."""
     return NewPin(cid, size, files, options.name or name or None, options.keyvalues, mime_type, options.group)
 
@@ -66,7 +66,7 @@ def unpack(car: ForeignCar, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
 def describe_car(car: ForeignCar, options: Options, name: str) -> NewPin:
     """The facts about a complete CAR."""
     facts = describe_tree(car.root, car.draft.read)
-    return _new_pin(car.root, facts.size, facts.files, options, facts.mime_type, name)
+    return new_pin(car.root, facts.size, facts.files, options, facts.mime_type, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class MultipartUpload:
     def _single(self, options: Options) -> NewPin:
         file = self._files[0]
         kind = by_name(file.path) or self._mime_type or sniff(self._beginning)
-        return _new_pin(file.cid, file.tree_size, 1, options, kind, file.path)
+        return new_pin(file.cid, file.tree_size, 1, options, kind, file.path)
 
     def _folder(self, options: Options, is_single: bool) -> NewPin:
         """One folder of all files; `is_single` is for a file that gets a folder of its own."""
@@ -227,7 +227,7 @@ class MultipartUpload:
             builder.add(file.path if is_single else file.path.partition("/")[2], file.cid, file.tree_size)
         blocks, cid, size = builder.finish()
         self._target().add(blocks)
-        return _new_pin(cid, size, len(self._files), options, "directory", roots.pop())
+        return new_pin(cid, size, len(self._files), options, "directory", roots.pop())
 
     def _target(self) -> DraftCar:
         if self._draft is None:
