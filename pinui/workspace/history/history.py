@@ -56,6 +56,43 @@ class History:
         self._file: HistoryFile | None = None
         self._lists: tuple[ThreadPoolExecutor, HistoryFile] | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
+        self._adding: asyncio.Task[None] | None = None
+
+    async def add(self, entry: Entry, data: str | None) -> Entry:
+        """Write a row: it is on the disk when this returns. Rows that arrive meanwhile are written together."""
+        written: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
+        self._new.append((entry, data, written))
+        if self._adding is None or self._adding.done():
+            self._adding = asyncio.get_running_loop().create_task(self._add_new())
+        try:
+            return await asyncio.shield(written)
+        except asyncio.CancelledError:
+            await asyncio.wait([written])
+            written.exception()
+            raise
+
+    async def _add_new(self) -> None:
+        while self._new:
+            rows, self._new = self._new, []
+            try:
+                added = await self.do(lambda file, rows=rows: file.add_all([(entry, data) for entry, data, _ in rows]))
+            except Exception as error:  # noqa: BLE001 – each caller gets its own
+                if len(rows) == 1:
+                    rows[0][2].set_exception(error)
+                else:  # the others may be in order
+                    await self._add_each(rows)
+            else:
+                for (_, _, written), entry in zip(rows, added, strict=True):
+                    written.set_result(entry)
+            self._changed()
+
+    async def _add_each(self, rows: list[tuple[Entry, str | None, asyncio.Future[Entry]]]) -> None:
+        for entry, data, written in rows:
+            try:
+                written.set_result(await self.do(lambda file, entry=entry, data=data: file.add(entry, data)))
+            except Exception as error:  # noqa: BLE001
+                written.set_exception(error)
 
     async def list_ids(self, query: Query) -> array[int]:
         """The ids of a long list, read beside everything else: other reads and writes don't wait for them."""
@@ -92,7 +129,6 @@ class History:
     total_size = _reading(HistoryFile.total_size)
     check = _reading(HistoryFile.check)
 
-    add = _writing(HistoryFile.add)
     mark_revoked = _writing(HistoryFile.mark_revoked)
     set_verification = _writing(HistoryFile.set_verification)
     rename = _writing(HistoryFile.rename)

@@ -229,11 +229,17 @@ class HistoryFile:
 
     def add(self, entry: Entry, data: str | None) -> Entry:
         """Write a row: it is on the disk when this returns. A sent row is pinned, so it is no longer revoked."""
+        return self.add_all([(entry, data)])[0]
+
+    def add_all(self, rows: Sequence[tuple[Entry, str | None]]) -> list[Entry]:
+        """Write rows together, all or none."""
+        ids: list[int] = []
         with explained(self.path), writing(self.connection):
-            if entry.direction == "sent":
-                set_pinned(self.connection, entry.cid, entry.profile)
-            entry_id = self.insert(entry, data, pinned_now=True)
-        return self.entries([entry_id])[0]
+            for entry, data in rows:
+                if entry.direction == "sent":
+                    set_pinned(self.connection, entry.cid, entry.profile)
+                ids.append(self.insert(entry, data, pinned_now=True))
+        return self.entries(ids)
 
     def insert(self, entry: Entry, data: str | None, *, at: int | None = None, pinned_now: bool = False) -> int:
         """Insert a row inside the caller's transaction, under the id `at` or the next one of its millisecond.
