@@ -21,6 +21,7 @@ __all__ = [
     "NUMBER",
     "PLACES",
     "PROMPT",
+    "ROWS",
     "TEXT",
     "WELCOME",
 ]
@@ -71,7 +72,7 @@ PROMPT = Group(
 
 NUMBER = Group(
     "A number to type",
-    (here("number.confirm", "enter", "submit", "confirm", "Confirm, if the number is right"),),
+    (here("number.confirm", "enter", "submit", "confirm", "Confirm, if the number is right; l lists all rows"),),
 )
 
 MENU = Group(
@@ -119,6 +120,11 @@ CONTENT = Group(
 HELP = Group(
     "Help",
     (here("help.close", "escape,question_mark,q", "screen.cancel", "close", "Close the help"),),
+)
+
+ROWS = Group(
+    "All rows of a question",
+    (here("rows.close", "escape,l,q", "screen.cancel", "back", "Return to the question"),),
 )
 
 LOG = Group(
@@ -194,6 +200,7 @@ KEYS = (
     CONTENT,
     HELP,
     LOG,
+    ROWS,
     BUTTON,
     FIELD,
     LIST,
@@ -206,7 +213,8 @@ ABOUT = {
         "A question",
         "A change that can't be undone from here. Esc and Cancel change nothing. The capital "
         "letter in the button says yes, and so does enter on that button: half a second after the last key, so that "
-        "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead.",
+        "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead; l "
+        "lists them all.",
     ),
     "choices": ("A menu", "Choose a line by its letter, with ↑ ↓ and enter, or by two clicks. Esc chooses none."),
     "log": ("The log of messages", "Every message of this run, the newest first. An error has all its words here."),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from textual.filter import LineFilter
 
     from pinui import Totals
-    from pinui.workspace import Entry, Profile, TestResult, Workspace
+    from pinui.workspace import Entry, Profile, TestResult, Transfer, Workspace
     from pinui.workspace.drafts import Drafts
     from pinui.workspace.rows import AccountState
 
@@ -395,11 +395,21 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def _tell_transfer_news(self) -> None:
         news = self._transfer_news.news(self.workspace.transfers.all)
+        for revoked in self._transfer_news.revoked:
+            self.run_worker(self._tell_revoked(revoked), group="app.revoked", exit_on_error=False)
         if self._transfer_news.wrong is not None:
             self.tell_error(self._transfer_news.wrong)
         elif news is not None and self.current_mode != "files":
             self.tell(news)
             self.bell()
+
+    async def _tell_revoked(self, transfer: Transfer) -> None:
+        try:
+            words = await self.workspace.revoke_report(transfer)
+        except WorkspaceError as error:
+            self.tell_error(error)
+        else:
+            self.tell(words, warning=transfer.state == "failed")
 
     # -- text that is not stored yet ----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pinui.figures import ago
+from pinui.figures import ago, plural
 from pinui.sdk.urls import origin_text
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.copies import Copies
@@ -23,15 +23,17 @@ from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import ENVIRONMENT, Profiles
-from pinui.workspace.rows import Entry, Query
+from pinui.workspace.revoking import Revoking, report_of
+from pinui.workspace.rows import Entry, Query, Standing
 from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 from pinui.workspace.transfers.kinds import Downloading, Uploading
 from pinui.workspace.transfers.ledger import Ledger
 from pinui.workspace.transfers.queue import AT_ONCE
+from pinui.workspace.transfers.rows import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
     from pinui.workspace.models import Profile, State
     from pinui.workspace.rows import AccountState, Kind
-    from pinui.workspace.transfers.transfer import Progress
+    from pinui.workspace.transfers.transfer import Progress, Transfer
 
 __all__ = ["Workspace"]
 
@@ -81,7 +83,12 @@ class Workspace:
         self.history = History(paths.history, changed=self._tell)
         self.mirror = Mirror(self.history, self._tell)
         self.uploading = Uploading(self)
-        kinds = {"upload": self.uploading, "download": Downloading(self), "copy": Copies(self)}
+        kinds = {
+            "upload": self.uploading,
+            "download": Downloading(self),
+            "copy": Copies(self),
+            "revoke": Revoking(self),
+        }
         at_once = profiles.setting("transfers_at_once")
         at_once = at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE
         self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell, at_once=at_once)
@@ -503,6 +510,26 @@ class Workspace:
                 service.answered()
             await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
+
+    async def still_pinned(self, ids: Sequence[int]) -> list[Entry]:
+        """The pins of these rows that are not gone. Where the account was mirrored, the service is asked again."""
+        if (await self.account_state()).tells_where:
+            await self.sync()
+        profile = self.profile.name
+        return [
+            entry
+            for entry in await self.history.entries(ids)
+            if entry.profile == profile and entry.standing in (Standing.HERE, Standing.BOTH, Standing.ACCOUNT)
+        ]
+
+    def revoke_many(self, entries: Sequence[Entry]) -> Transfer:
+        """Revoke pins in the background, as one transfer."""
+        items = [NewItem(entry.cid, shown=entry.title) for entry in entries]
+        return self.transfers.begin("revoke", f"revoke {plural(len(items), 'pin')}", {}, items)
+
+    async def revoke_report(self, transfer: Transfer) -> str:
+        """What has become of the pins of such a transfer, in a sentence."""
+        return await report_of(transfer, self.transfers.ledger)
 
     async def store_again(self, entry: Entry, *, on_progress: Progress | None = None) -> Entry:
         """Pin a revoked entry again: from the history, from the file it came from, or from a gateway that still has it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import overload
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,20 +18,22 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button
 
-from pinui.figures import plural, size
-from pinui.tui.common_keys import CONFIRM, NUMBER
+from pinui.figures import count, plural, size
+from pinui.tui.common_keys import CONFIRM, NUMBER, ROWS
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
 from pinui.tui.pace import QUIET, Press
-from pinui.tui.widgets.fields import Field
+from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line, LineView
 from pinui.tui.workbench import Unfinished
 from pinui.workspace import Entry
 
 __all__ = [
+    "MANY",
+    "AllRows",
     "Confirm",
     "ConfirmNumber",
     "forget_question",
@@ -179,12 +182,15 @@ class Confirm(Dialog[bool]):
         view.styles.height = room + 1 if room else 0
         width = view.content_width
         shown = self.rows if len(self.rows) <= room else self.rows[: max(0, room - 1)]
-        lines: list[Line] = [
-            [("  • ", "warning"), (fit(name, width - 16), "text"), (right(fact, 10), "muted")] for name, fact in shown
-        ]
+        lines: list[Line] = [row_line(row, width) for row in shown]
         if room and len(shown) < len(self.rows):
-            lines.append([(f"    and {len(self.rows) - len(shown):,} more", "muted")])
+            lines.append([(f"    and {len(self.rows) - len(shown):,} more{self.all_words}", "muted")])
         view.show_lines(lines)
+
+    @property
+    def all_words(self) -> str:
+        """The key that lists all rows, if there is one."""
+        return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only the letter that the button names."""
@@ -242,14 +248,25 @@ class ConfirmNumber(Confirm):
         """From the first digit on, no wait."""
         return self._open or super().is_ready()
 
+    @property
+    def all_words(self) -> str:
+        """The key that lists all rows."""
+        return f"   (all {len(self.rows):,}: l)"
+
     def takes(self, character: str) -> bool:
-        """Digits count from a quiet moment on, one by one. Any other character starts the wait again."""
+        """Digits count from a quiet moment on, one by one. Any other character starts the wait again; l lists all."""
+        if character == "l":
+            self.app.if_by_itself(self._list_all, lambda: None)
         press = self.app.press
         quiet = self.is_answer(press) or (self._open and press.piece.keys == 1)
         self._open = quiet and character in "0123456789"
         if not self._open:
             self.field.value = ""
         return self._open
+
+    def _list_all(self) -> None:
+        if self.is_current:
+            self.app.push_screen(AllRows(self.heading, self.rows))
 
     def on_input_submitted(self) -> None:
         """Enter says yes to the right number."""
@@ -270,6 +287,59 @@ class ConfirmNumber(Confirm):
         return "digits count after half a second without keys"
 
 
+class AllRows(Dialog[None]):
+    """All rows of a question, to scroll through."""
+
+    BINDINGS = bindings(ROWS)
+    AUTO_FOCUS = "#all-rows"
+
+    def __init__(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.heading, self.rows = heading, rows
+
+    def compose(self) -> ComposeResult:
+        """The box."""
+        with Vertical(classes="dialog wide") as box:
+            pane_title(box, self.heading, f"all {len(self.rows):,}")
+            yield LineView(id="all-rows")
+        yield KeyBar()
+
+    def on_resize(self) -> None:
+        """Lines are as wide as the box."""
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
+        view = self.query_one("#all-rows", LineView)
+        width = view.content_width
+        view.styles.height = min(len(self.rows), max(5, self.app.size.height - 6))
+        view.show_lines(RowLines(self.rows, width), keep=True)
+
+
+class RowLines(Sequence[Line]):
+    """The lines of rows, written when they are drawn: there may be many thousands."""
+
+    def __init__(self, rows: Sequence[tuple[str, str]], width: int) -> None:
+        self._rows, self._width = rows, width
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return [row_line(row, self._width) for row in self._rows[index]]
+        return row_line(self._rows[index], self._width)
+
+
+def row_line(row: tuple[str, str], width: int) -> Line:
+    """One row of a question: a name and a fact."""
+    name, fact = row
+    return [("  • ", "warning"), (fit(name, width - 16), "text"), (right(fact, 10), "muted")]
+
+
 def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]]) -> Confirm:
     """A question about rows: a letter answers for some, a number for many."""
     if len(rows) > MANY:
@@ -277,15 +347,21 @@ def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence
     return Confirm(title, question, consequence, yes, rows)
 
 
-def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int) -> Confirm:
-    """The question before pins are revoked: their number, their size, and rows that share them."""
+def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int, again: int | None = None) -> Confirm:
+    """The question before pins are revoked: their number, their size, and rows that share them.
+
+    `again` is the number of pins that can be stored again from this machine, where that was counted.
+    """
     number, total = len(entries), size(sum(entry.bytes for entry in entries))
     question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
     what = "them" if number > 1 else "it"
-    consequence = (
-        f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
-        f"In Pins, u stores {what} again while the content can be found."
-    )
+    consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
+    if again is None:
+        consequence += f"In Pins, u stores {what} again while the content can be found."
+    else:
+        some = "None" if not again else "All" if again == number else f"{count(again)} of them"
+        others = "" if again == number else "; the others can't be brought back" if again else ""
+        consequence += f"{some} can be stored again from here{others}."
     if sharing:
         share = "shares" if sharing == 1 else "share"
         others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"

@@ -58,15 +58,19 @@ async def browse(screen: PlaceScreen, address: str) -> None:
     screen.app.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
 
 
-async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
-    """Ask, then revoke each. Returns the failures: reasons by the id of the entry."""
+async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str] | None:
+    """Ask, then revoke each. Returns the failures: reasons by the id of the entry.
+
+    Many pins become a transfer, which tells its own failures: the result is None.
+    """
     # The profile that is in use now, to the end: somebody may choose another one meanwhile.
     with screen.workspace.service.held() as service:
         return await _revoke_at(service, screen, entries)
 
 
-async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str]:
-    from pinui.tui.dialogs.confirm import revoke_question
+async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str] | None:
+    from pinui.tui.dialogs.confirm import MANY, revoke_question
+    from pinui.workspace.revoking import can_be_stored_again
 
     pinned = [entry for entry in entries if entry.revoked_at is None]
     if not pinned:
@@ -77,12 +81,28 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
         screen.app.tell(f"Nothing was revoked: another profile, {profile}, came into use just now.", warning=True)
         return {}
     once = {entry.cid: entry for entry in pinned}
+    again: int | None = None
+    if len(once) > MANY:
+        with screen.app.busy("asking the service …"):
+            pinned = await screen.workspace.still_pinned([entry.id for entry in pinned])
+            again = await asyncio.to_thread(can_be_stored_again, pinned)
+        once = {entry.cid: entry for entry in pinned}
+        if not once:
+            screen.app.tell("Nothing to revoke here: the service has none of them any more.", warning=True)
+            return {}
     sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
     if screen.app.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
     pins = list(once.values())
-    if not await screen.ask(revoke_question(pins, [title_of(entry) for entry in pins], max(0, sharing))):
+    if not await screen.ask(revoke_question(pins, [title_of(entry) for entry in pins], max(0, sharing), again)):
         return {}
+    if again is not None:
+        if screen.workspace.service is not service:
+            screen.app.tell(f"Nothing was revoked: another profile came into use, not {profile}.", warning=True)
+            return {}
+        screen.workspace.revoke_many(pins)
+        screen.app.tell(f"Revoking {plural(len(pins), 'pin')}. 3 shows how far it is; c cancels it there.")
+        return None
     failed, already = await _revoke_each(service, screen, once)
     done = len(once) - len(failed)
     note = f" {already} had been unpinned before." if already else ""

@@ -479,6 +479,10 @@ class PinsScreen(PlaceScreen):
         if not entries:
             return
         failed = await revoke(self, entries)
+        if failed is None:
+            self.pins.marked -= {entry.id for entry in entries}
+            self.reload()
+            return
         now = {entry.id for entry in await self.workspace.history.entries([e.id for e in entries]) if entry.revoked_at}
         self.pins.marked -= now
         self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}

@@ -1,0 +1,88 @@
+"""Revoking many pins: the question is a dry run, the work is a transfer, and a report comes at its end."""
+
+from __future__ import annotations
+
+from textual.pilot import Pilot
+
+from pinui.sdk.errors import ProviderError
+from pinui.tui.app import Pinui
+from pinui.workspace import Entry, Query
+from tests.tui.pilots import read_question, shows, text_of, told, until, workbench
+from tests.tui.test_pins import pins_of, store
+
+
+async def pinned(app: Pinui) -> int:
+    return len([pin async for pin in (await app.workspace.connect()).pins()])
+
+
+async def marked_and_asked(app: Pinui, pilot: Pilot[None], number: int) -> list[Entry]:
+    entries = await store(app, **{f"picture-{n:03}": {"n": n} for n in range(number)})
+    await shows(pilot, f"{number} pins")
+    await pilot.press("a")
+    await shows(pilot, f"{number} marked")
+    await pilot.press("x")
+    return entries
+
+
+async def test_many_pins_are_revoked_as_a_transfer_with_a_report_and_what_is_gone_counts_as_done() -> None:
+    async with workbench() as (app, pilot):
+        entries = await marked_and_asked(app, pilot, 30)
+        await shows(pilot, "Revoke 30 pins", "All can be stored", "and 23 more   (all 30: l)", "Type 30 to")
+        client = await app.workspace.connect()
+        for entry in entries[:2]:
+            await client.revoke(entry.cid)
+        await read_question(pilot)
+        await pilot.press("3", "0", "enter")
+        await told(pilot, "28 revoked, 2 were gone already.")
+        assert await pinned(app) == 0
+        await shows(pilot, "0 pins · 30 revoked")
+        assert not pins_of(app).pins.marked
+        await pilot.press("3")
+        await shows(pilot, "revoke 30 pins", "1 done")
+
+
+async def test_l_lists_every_pin_of_the_question() -> None:
+    async with workbench() as (app, pilot):
+        await marked_and_asked(app, pilot, 25)
+        await shows(pilot, "(all 25: l)")
+        assert "• picture-003" not in text_of(app)
+        await pilot.press("l")
+        await shows(pilot, "all 25", "• picture-003", "• picture-024")
+        await pilot.press("escape")
+        await shows(pilot, "Type 25 to revoke")
+        await pilot.press("escape")
+        assert await pinned(app) == 25
+
+
+async def test_pins_that_vanished_from_the_account_are_not_in_the_question() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        made = [await client.store({"made": "elsewhere", "n": n}) for n in range(24)]
+        await app.workspace.sync(full=True)
+        await shows(pilot, "24 pins")
+        await pilot.press("a")
+        await shows(pilot, "24 marked")
+        await client.revoke(made[0].cid)
+        await pilot.press("x")
+        await shows(pilot, "Revoke 23 pins", "None can be stored")
+
+
+async def test_a_failure_is_named_in_the_report_and_the_others_are_revoked() -> None:
+    async with workbench() as (app, pilot):
+        entries = await marked_and_asked(app, pilot, 22)
+        await shows(pilot, "Type 22 to revoke")
+        revoke = app.workspace.revoke
+
+        async def one_fails(cid: str, **how: object) -> object:
+            if cid == entries[5].cid:
+                raise ProviderError("It is held by a group", status=400)
+            return await revoke(cid, **how)  # type: ignore[arg-type]
+
+        app.workspace.revoke = one_fails  # type: ignore[method-assign,assignment]
+        await read_question(pilot)
+        await pilot.press("2", "2", "enter")
+        await told(pilot, "21 revoked. Not revoked: picture-005 (It is held by a group).")
+        left = await app.workspace.history.page(Query(of="pins", revoked=False))
+        assert [entry.title for entry in left] == ["picture-005"]
+        await pilot.press("3")
+        await until(pilot, lambda: "1 failed" in text_of(app), "the row")
