@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.files import files_in, folder_rules, say_left_out
+from pinui.workspace.paths import Paths
+from pinui.workspace.profiles import Profiles
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -25,12 +27,13 @@ def cid(options: Namespace, console: Console) -> int:
 
     if options.paths.count("-") > 1:
         raise UsageError("There is only one stdin.")
+    keeps_empty = Profiles(Paths.find().config, chosen=options.profile).current.keeps_empty_folders
     failed = 0
     for path in _paths(options, console):
         try:
             if isinstance(path, VerbError):
                 raise path
-            size, cids = _cids(path, options, console)
+            size, cids = _cids(path, options, console, empty_folders=keeps_empty)
         except (OSError, PinuiError, VerbError) as error:
             console.report(error, about=str(path))
             failed += 1
@@ -51,15 +54,16 @@ def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
             yield path
 
 
-def _cids(path: str, options: Namespace, console: Console) -> tuple[int, dict[str, str]]:
-    """The size of a file, a folder or stdin, and its CIDs by the name of the profile; read once."""
+def _cids(path: str, options: Namespace, console: Console, *, empty_folders: bool) -> tuple[int, dict[str, str]]:
+    """The size of a file, a folder or stdin, and its CIDs by the name of the way to cut files; read once."""
     from pinui.ipfs.errors import ContentAddressError
     from pinui.ipfs.importer import PROFILES
     from pinui.sdk.errors import PinuiError
     from pinui.sdk.writing.prediction import predict_source
     from pinui.sdk.writing.sources import open_source
 
-    source = open_source(sys.stdin.buffer if path == "-" else Path(path), folder_rules(options))
+    file = sys.stdin.buffer if path == "-" else Path(path)
+    source = open_source(file, folder_rules(options), empty_folders=empty_folders)
     if source.left_out is not None:
         say_left_out(console, path, source.left_out)
     progressed = console.bars().watch(path)

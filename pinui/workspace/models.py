@@ -52,6 +52,11 @@ class Profile:
     """The number of peers of a cluster that keep each pin; -1 for all, None for the cluster's setting."""
 
     @property
+    def keeps_empty_folders(self) -> bool:
+        """Whether the server takes folders without files."""
+        return self.provider in ("kubo", "cluster")
+
+    @property
     def needs_token(self) -> bool:
         """Whether the server requires a token. A daemon may be open to every program that reaches it."""
         return self.provider not in ("kubo", "cluster")

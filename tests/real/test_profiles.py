@@ -46,6 +46,17 @@ def test_a_kubo_that_runs_here_is_found_and_used_without_a_token(
     assert stored not in verb("pins")
 
 
+def test_cid_predicts_a_folder_as_the_profile_in_use_keeps_it(verb: Verb, tmp_path: Path) -> None:
+    verb("profile", "add", "mine", "--provider", "kubo", stdin="\n")
+    (tmp_path / "album" / "empty").mkdir(parents=True)
+    (tmp_path / "album" / "a.txt").write_text("one")
+    for profile in ("mine", "local"):
+        predicted = verb("--profile", profile, "cid", str(tmp_path / "album")).split("\t")[0]
+        assert verb("--profile", profile, "upload", str(tmp_path / "album")).split("\t")[0] == predicted
+    kept = verb("--profile", "mine", "cid", str(tmp_path / "album"))
+    assert kept.split("\t")[0] != predicted, "only Kubo keeps the empty folder"
+
+
 def test_a_cluster_is_used_by_its_addresses(verb: Verb, cluster: Cluster, tmp_path: Path) -> None:
     gateway = cluster.peers[0].kubo.gateway_url
     address = ("--api-url", cluster.peers[0].rest_url, "--gateway-url", gateway)

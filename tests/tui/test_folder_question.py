@@ -10,7 +10,7 @@ import pytest
 
 from pinui.tui.app import Pinui
 from pinui.tui.places.files.folder_question import FolderQuestion
-from pinui.workspace import Query
+from pinui.workspace import Profile, Query
 from tests.tui.pilots import confirm, keys_taken, paste, shows, text_of, until, workbench
 
 
@@ -54,6 +54,15 @@ async def test_a_folder_goes_up_after_a_question_that_tells_everything(notes: Pa
         assert await names_in(app, entry.cid) == {"f1", "f2", "f10"}
         await pilot.press("tab", "tab")
         await shows(pilot, "left out 1 hidden name, 1 link and 1 empty folder")
+
+
+async def test_a_service_that_keeps_empty_folders_leaves_none_out(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Profile, "keeps_empty_folders", True)
+    async with workbench() as (_app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "notes/")
+        await pilot.press("j", "u")
+        await shows(pilot, "Left out: 1 hidden name and 1 link.")
 
 
 async def test_the_question_starts_on_cancel_and_keeps_the_marks(notes: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -30,8 +31,9 @@ class FolderQuestion(Confirm):
 
     BINDINGS = bindings(FOLDER_QUESTION)
 
-    def __init__(self, paths: Sequence[Path], consequence: str) -> None:
+    def __init__(self, paths: Sequence[Path], consequence: str, *, keeps_empty_folders: bool = False) -> None:
         self._paths = paths
+        self._keeps_empty = keeps_empty_folders
         self._about = _about(paths)
         super().__init__("Upload", f"Looking into {self._about} …", consequence, "Upload", [("…", "")])
         self.hidden = False
@@ -99,6 +101,8 @@ class FolderQuestion(Confirm):
             rows += await asyncio.to_thread(_rows, path.name, contents)
             total += contents.size
             left_out = left_out + contents.left_out
+        if self._keeps_empty:
+            left_out = replace(left_out, empty_folders=0)
         return rows, total, left_out
 
     def _note(self, files_before: int, size_before: int, files: int, total: int) -> None:

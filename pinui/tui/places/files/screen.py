@@ -176,9 +176,9 @@ class FilesScreen(PlaceScreen):
     async def _upload(self, paths: list[Path]) -> None:
         from pinui.tui.places.files.folder_question import FolderQuestion
 
-        hidden = False
+        hidden, profile = False, self.workspace.profile
         if any([await asyncio.to_thread(_is_more_than_a_file, path) for path in paths]):
-            question = FolderQuestion(paths, _readers(self.workspace.profile))
+            question = FolderQuestion(paths, _readers(profile), keeps_empty_folders=profile.keeps_empty_folders)
             if not await self.ask(question):
                 return
             hidden = question.hidden

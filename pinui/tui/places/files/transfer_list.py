@@ -242,7 +242,7 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         number = size(transfer.total if transfer.total is not None else transfer.done)
         if many:
             return number, many
-        if transfer.kind == "upload":
+        if transfer.kind != "download":
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)
     if transfer.state == "left":
