@@ -91,7 +91,8 @@ class Credentials:
         try:
             text = await self._keyring.get(item + self._mark)
         except KeyringTrouble as trouble:
-            return Credential(None, "none", f"{trouble} {INSTEAD}")
+            variable = self.variable_for(item.partition(":")[0])
+            return Credential(None, "none", f"{trouble} {INSTEAD.replace('PINUI_TOKEN', variable)}")
         return Credential(None, "none") if text is None else _credential(Secret(text), "keyring")
 
     async def _save(self, item: str, secret: Secret, service: str | None = None) -> Credential:

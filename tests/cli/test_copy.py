@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pinui import PinProvider, Unsupported
+from pinui import ContentError, PinProvider, Unsupported
 from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.importer import UNIXFS_2025, Importer
 from pinui.node import Node
@@ -169,6 +169,20 @@ def test_a_service_without_archives_gets_what_keeps_its_cid_and_nothing_else(
     assert set(pins()) == {folder, document}
     assert pins()[folder] == "album"
     assert odd not in pins()
+
+
+async def no_blocks(*_arguments: object, **_more: object) -> None:
+    raise ContentError("The gateway gives no blocks")
+
+
+def test_content_of_a_gateway_without_blocks_is_read_and_added_again(
+    call: Run, copy: Run, pins: Pins, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "letter.txt").write_text("Dear reader")
+    cid = call("upload", str(here / "letter.txt")).out.split("\t")[0]
+    monkeypatch.setattr(PinProvider, "export_car", no_blocks)
+    assert copy(cid).out == f"{cid}\tcopied\tletter.txt\n"
+    assert pins() == {cid: "letter.txt"}
 
 
 def test_what_the_source_has_lost_fails_and_the_rest_is_copied(

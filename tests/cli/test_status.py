@@ -52,6 +52,9 @@ def test_a_profile_that_can_not_be_asked_says_why_in_its_line(call: Run, work: N
     assert local[:2] == ["local", "not pinned"]
     assert mine[:2] == ["my-work", "unknown"]
     assert "no token" in mine[2]
+    refused = call("copy", "--from", "local", "--to", "my-work", ABSENT, PINUI_TOKEN="meant for another service")
+    assert refused.code == 1
+    assert "Set PINUI_TOKEN_MY_WORK" in refused.err
     assert len(gateways) == 1, "its gateway is not known to work for it"
     wrong = call("status", ABSENT, PINUI_TOKEN_MY_WORK="wrong").out.splitlines()
     assert wrong[1].split("\t") == ["my-work", "unknown", "HTTP error 401."]
