@@ -35,6 +35,8 @@ from pinui.node.wire import (
     Job,
     Options,
     Update,
+    check_filters,
+    is_ascending,
     json_fields,
     read_cid,
     read_number,
@@ -216,9 +218,9 @@ class FilesApi:
 
     async def _jobs(self, request: web.BaseRequest) -> web.Response:
         asked = request.query
-        _check_known(asked, JOB_FILTERS)
+        check_filters(asked, JOB_FILTERS)
         jobs = await self._by_cid.jobs(asked.get("status", ""), spellings(asked.get("cid", "")))
-        if not _is_ascending(asked.get("order") or asked.get("sort")):
+        if not is_ascending(asked.get("order") or asked.get("sort") or "DESC"):
             jobs.reverse()
         after = _token(asked.get("pageToken"))
         start = next((number + 1 for number, job in enumerate(jobs) if job.id == after), 0)
@@ -237,7 +239,7 @@ class FilesApi:
 
     async def _groups(self, request: web.BaseRequest) -> web.Response:
         asked = request.query
-        _check_known(asked, GROUP_FILTERS)
+        check_filters(asked, GROUP_FILTERS)
         limit = read_number(asked, "limit", PAGE, 1, MAX_PAGE) or PAGE
         after, name, kind = _token(asked.get("pageToken")), asked.get("name", ""), asked.get("isPublic", "").lower()
         if kind not in ("", "true", "false"):
@@ -332,7 +334,7 @@ def file_query(asked: Mapping[str, str]) -> PinQuery:
         group="" if group == "null" else group or None,
         keyvalues=tuple(conditions),
         after=_token(asked.get("pageToken")),
-        ascending=_is_ascending(asked.get("order")),
+        ascending=is_ascending(asked.get("order") or "DESC"),
     )
 
 
@@ -403,19 +405,6 @@ def _token(text: str | None) -> str | None:
         return base64.urlsafe_b64decode(text).decode() if text else None
     except (binascii.Error, UnicodeDecodeError) as error:
         raise ApiError(400, "pageToken must be the next_page_token of the page before.") from error
-
-
-def _is_ascending(text: str | None) -> bool:
-    # The service's SDK says DSC where it lists the queue.
-    if (text or "DESC").upper() not in ("ASC", "DESC", "DSC"):
-        raise ApiError(400, "order must be ASC or DESC.")
-    return (text or "").upper() == "ASC"
-
-
-def _check_known(asked: Mapping[str, str], known: set[str]) -> None:
-    for name in asked:
-        if name not in known:
-            raise ApiError(400, f"This node can't filter by {name[:100]!r}.")
 
 
 def _group_name(fields: Mapping[str, Any]) -> str:

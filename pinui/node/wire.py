@@ -23,6 +23,8 @@ __all__ = [
     "JobStatus",
     "Options",
     "Update",
+    "check_filters",
+    "is_ascending",
     "job_body",
     "jobs_body",
     "jobs_query",
@@ -270,7 +272,7 @@ def list_body(pins: list[Pin], count: int | None) -> dict[str, Any]:
 
 def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
     """The query of a listing, and whether it wants the count. An ignored filter would be a wrong answer."""
-    _check_filters(parameters, LIST_FILTERS)
+    check_filters(parameters, LIST_FILTERS)
     status = parameters.get("status", "all")
     if status not in ("all", "pinned", "unpinned"):
         raise ApiError(400, "status must be all, pinned or unpinned")
@@ -294,7 +296,8 @@ def list_query(parameters: Mapping[str, str]) -> tuple[PinQuery, bool]:
     return query, with_count.lower() == "true"
 
 
-def _check_filters(parameters: Mapping[str, str], known: set[str]) -> None:
+def check_filters(parameters: Mapping[str, str], known: set[str]) -> None:
+    """Refuse filters that are not known: to ignore one would be a wrong answer."""
     for name in parameters:
         if name not in known:
             raise ApiError(400, f"This node can't filter by {name[:100]!r}. It knows {', '.join(sorted(known))}.")
@@ -339,13 +342,13 @@ class JobsQuery:
 
 def jobs_query(parameters: Mapping[str, str]) -> JobsQuery:
     """Read the parameters of `pinJobs`."""
-    _check_filters(parameters, JOB_FILTERS)
+    check_filters(parameters, JOB_FILTERS)
     return JobsQuery(
         status=parameters.get("status", ""),
         cids=spellings(parameters.get("ipfs_pin_hash", "")),
         limit=read_number(parameters, "limit", 5, 1, MAX_PAGE) or 5,
         offset=read_number(parameters, "offset", 0, 0, 2**53) or 0,
-        newest_first=parameters.get("sort", "ASC").upper() == "DESC",
+        newest_first=not is_ascending(parameters.get("sort") or "ASC"),
     )
 
 
@@ -366,6 +369,13 @@ def jobs_body(jobs: list[Job], query: JobsQuery) -> dict[str, Any]:
         for job in ordered[query.offset : query.offset + query.limit]
     ]
     return {"count": len(jobs), "rows": rows}
+
+
+def is_ascending(order: str) -> bool:
+    """Whether an order is oldest first. The service says DSC for the other one where it lists its queue, else DESC."""
+    if order.upper() not in ("ASC", "DESC", "DSC"):
+        raise ApiError(400, "The order must be ASC or DESC.")
+    return order.upper() == "ASC"
 
 
 def spellings(text: str) -> tuple[str, ...]:

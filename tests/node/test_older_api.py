@@ -180,6 +180,16 @@ def test_content_of_a_gateway_is_pinned_by_its_hash_and_jobs_tell_how_far_it_is(
     assert (row["ipfs_pin_hash"], row["metadata"]["name"]) == (cid, "mine")
 
 
+def test_jobs_are_listed_oldest_or_newest_first(fetching: httpx.Client) -> None:
+    cids = [HELLO, "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"]  # nobody has these
+    for cid in cids:
+        fetching.post("/pinning/pinByHash", json={"hashToPin": cid})
+    for order, expected in (("", cids), ("ASC", cids), ("DSC", cids[::-1]), ("DESC", cids[::-1])):
+        rows = fetching.get("/pinning/pinJobs", params={"sort": order}).json()["rows"]
+        assert [row["ipfs_pin_hash"] for row in rows] == expected
+    assert fetching.get("/pinning/pinJobs", params={"sort": "up"}).status_code == 400
+
+
 def test_a_job_that_failed_is_listed(fetching: httpx.Client) -> None:
     fetching.post("/pinning/pinByHash", json={"hashToPin": HELLO})
     jobs: dict[str, Any] = {"rows": []}
