@@ -43,14 +43,23 @@ def temporary_beside(final: Path) -> Path:
 class NewFile:
     """A file under a temporary name beside `path`, open for reading and writing, that replaces `path` in the end.
 
-    The user's umask applies to `mode`.
+    The user's umask applies to `mode`. `temporary` is the name to use; with `goes_on`, of a file that is there.
     """
 
-    def __init__(self, path: Path, *, mode: int = 0o666, buffering: int = -1) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        mode: int = 0o666,
+        buffering: int = -1,
+        temporary: Path | None = None,
+        goes_on: bool = False,
+    ) -> None:
         self.path = path
-        self.temporary = temporary_beside(path)
-        descriptor = os.open(self.temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
-        self.file: BinaryIO = open(descriptor, "w+b", buffering=buffering)  # noqa: SIM115 – closed by one of the ends
+        self.temporary = temporary or temporary_beside(path)
+        how = getattr(os, "O_NOFOLLOW", 0) if goes_on else os.O_CREAT | os.O_EXCL
+        descriptor = os.open(self.temporary, os.O_RDWR | how | getattr(os, "O_BINARY", 0), mode)
+        self.file: BinaryIO = open(descriptor, "r+b", buffering=buffering)  # noqa: SIM115 – closed by one of the ends
 
     def sync(self) -> None:
         """Write everything to the disk."""
@@ -69,10 +78,14 @@ class NewFile:
         with suppress(OSError):
             sync_folder(self.path.parent)
 
-    def discard(self) -> None:
-        """Remove the temporary file; `path` has not changed."""
+    def leave(self) -> None:
+        """Close the temporary file, for somebody who goes on with it."""
         with suppress(OSError):  # closing writes the rest of the buffer, and the disk may be full
             self.file.close()
+
+    def discard(self) -> None:
+        """Remove the temporary file; `path` has not changed."""
+        self.leave()
         self.temporary.unlink(missing_ok=True)
 
 

@@ -191,6 +191,7 @@ class Client:
         overwrite: bool = True,
         on_progress: OnProgress | None = None,
         on_verdict: OnVerdict | None = None,
+        resume: Resume | None = None,
     ) -> Path: ...
     async def download(
         self,
@@ -200,19 +201,22 @@ class Client:
         overwrite: bool = True,
         on_progress: OnProgress | None = None,
         on_verdict: OnVerdict | None = None,
+        resume: Resume | None = None,
     ) -> Blob | Path:
         """Read a file: into memory; or, with `to`, streamed to a path that appears when it is complete.
 
         Where `to` is a folder, the content goes into it under its own name; a folder's CID becomes a folder. An
         existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` names
         the file in the way. `on_progress(done, total)` is called for each piece; `on_verdict` gets the verdict on the
-        content.
+        content. With `resume`, the bytes of a download that breaks off are kept beside `to`, and another process can
+        go on with them.
         """
         address, provider = str(Address.parse(cid)), self.provider
         if isinstance(provider, ReadsWithVerdict):
             if to is None:
                 return _told(await provider.read_blob(address, on_progress=on_progress), on_verdict)
-            read = await provider.read_to(address, Path(fspath(to)), overwrite=overwrite, on_progress=on_progress)
+            path = Path(fspath(to))
+            read = await provider.read_to(address, path, overwrite=overwrite, on_progress=on_progress, resume=resume)
             return _told(read, on_verdict)
         if not overwrite:
             raise _unsupported("tell whether a file is in the way")

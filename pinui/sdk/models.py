@@ -308,11 +308,11 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume:
-    """A way to go on with an upload after the end of the process that began it.
+    """A way to go on with an upload or a download after the end of the process that began it.
 
-    `keep` gets a text when the service begins an upload in pieces: save it. Given back as `handle`, with the same
-    file, the upload goes on where the service is. The caller makes sure that the file has not changed. Services
-    and files that go up in one piece have no handle, and begin again.
+    `keep` gets a text when the service begins an upload in pieces, or a download its file: save the last one. Given
+    back as `handle`, with the same file or address, the transfer goes on where it was. For an upload, the caller makes
+    sure that the file has not changed; services and files that go up in one piece have no handle, and begin again.
     """
 
     keep: Callable[[str], None]

@@ -152,7 +152,13 @@ class ReadsWithVerdict(Protocol):
         ...
 
     async def read_to(
-        self, cid: str, to: Path, *, overwrite: bool = True, on_progress: OnProgress | None = None
+        self,
+        cid: str,
+        to: Path,
+        *,
+        overwrite: bool = True,
+        on_progress: OnProgress | None = None,
+        resume: Resume | None = None,
     ) -> Read[Path]:
         """Read a file or a folder to a path."""
         ...

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Peek,
         PeerStatus,
         Pin,
+        Resume,
         Totals,
         Verification,
     )
@@ -348,6 +349,7 @@ class Workspace:
         overwrite: bool = False,
         on_progress: Progress | None = None,
         on_verdict: OnVerdict | None = None,
+        resume: Resume | None = None,
         at: Service | None = None,
     ) -> Path:
         """Write the content of an address to a file or folder, which appears when it is complete."""
@@ -363,7 +365,7 @@ class Workspace:
                 raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
             client = await service.open_to_read()
             target = await asyncio.to_thread(_followed, to)
-            work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict)
+            work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict, resume=resume)
             try:
                 await self._read(service, address, work)
             except OSError as error:

@@ -16,13 +16,14 @@ from pinui.ipfs.jsontext import NotJSON, parse
 from pinui.ipfs.unixfs import FilePiece, Folder, Piece, Shard
 from pinui.ipfs.verifier import FolderEntry
 from pinui.sdk.address import Address
-from pinui.sdk.errors import ContentError, ProviderError
-from pinui.sdk.models import Blob, ClientConfig, FolderItem, GatewayStatus, Peek, Verification
+from pinui.sdk.errors import ContentError, NetworkError, ProviderError
+from pinui.sdk.models import Blob, ClientConfig, FolderItem, GatewayStatus, Peek, Resume, Verification
 from pinui.sdk.names import name_of_reply, safe_name
 from pinui.sdk.provider import Read
 from pinui.sdk.reading.archive_sink import ArchiveSink
 from pinui.sdk.reading.folder_writer import FolderCounter, FolderWriter
 from pinui.sdk.reading.gateways import Gateway
+from pinui.sdk.reading.partial import Partial
 from pinui.sdk.reading.reader import GatewayReader
 from pinui.sdk.reading.sinks import CountingSink, FileSink, MemorySink, PipeSink
 from pinui.sdk.trailing_work import QUICK_TO_HASH
@@ -93,14 +94,22 @@ class GatewayContent:
         return Read(blob, result.verification)
 
     async def read_to(
-        self, cid: str, to: Path, *, overwrite: bool = True, on_progress: OnProgress | None = None
+        self,
+        cid: str,
+        to: Path,
+        *,
+        overwrite: bool = True,
+        on_progress: OnProgress | None = None,
+        resume: Resume | None = None,
     ) -> Read[Path]:
         """Read a file, or a folder, to a path (into a folder: under its own name), all or nothing."""
         address = Address.parse(cid)
         name = safe_name(address.name, address.cid)
-        file = FileSink(to, name, on_progress, overwrite=overwrite)
-        folder = FolderWriter(to, name, on_progress)
+        partial = None if resume is None else Partial.of(resume, to)
+        file = FileSink(to, name, on_progress, overwrite=overwrite, partial=partial)
+        folder = FolderWriter(to, name, on_progress, partial=partial and partial.folder)
         try:
+            await asyncio.to_thread(file.take_up)
             result = await self._reader.read(address, file, transfer=True, folder=folder)
             path = await (asyncio.to_thread(folder.commit) if result.is_folder else file.commit())
             for entry, saved in folder.renamed.items():
@@ -108,6 +117,9 @@ class GatewayContent:
                     name = "/".join(entry)
                     self.config.on_notice(f"“{name}” is saved as “{saved}”: not every system takes its name.")
             return Read(path, result.verification)
+        except (NetworkError, ProviderError, asyncio.CancelledError):
+            await asyncio.shield(file.leave())
+            raise
         finally:
             # Shielded: a second cancel doesn't keep the temporary file from being removed.
             await asyncio.shield(asyncio.to_thread(_discard, file, folder))

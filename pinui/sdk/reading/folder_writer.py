@@ -64,8 +64,11 @@ class FolderCounter:
 class FolderWriter:
     """Makes files and folders from verified events. All of it touches the disk: call it in threads."""
 
-    def __init__(self, to: Path, name: str, on_progress: OnProgress | None = None) -> None:
+    def __init__(
+        self, to: Path, name: str, on_progress: OnProgress | None = None, *, partial: Path | None = None
+    ) -> None:
         self._to = to
+        self._partial = partial
         self._name = name
         self._on_progress = on_progress
         self._temporary: Path | None = None
@@ -170,7 +173,7 @@ class FolderWriter:
     def _place(self, path: tuple[str, ...]) -> Path:
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
-            self._temporary = temporary_beside(final)
+            self._temporary = self._partial or temporary_beside(final)
             self._free = free_room(final.parent)
         names = (self.renamed.get(path[: depth + 1], name) for depth, name in enumerate(path))
         return self._temporary.joinpath(*(names if self.renamed else path))

@@ -85,6 +85,10 @@ class CheckingSink:
             self._batched = self._size = 0
         self._is_listing = head.is_listing
         await self._inner.begin(head, offset)
+        if offset != self._size:  # an earlier process left the first bytes
+            checks = self._checks = self._new_checks()
+            await self._inner.replay(lambda piece: self._hash(checks, (piece,)))
+            self._size = offset
 
     async def write(self, chunk: bytes) -> None:
         # Counted here and in the inner sink before anything is awaited: a download that is cut off and goes on later

@@ -126,6 +126,7 @@ class GatewayReader:
             if wait is None or found or not any(_is_missing(failure) for failure in outcome):
                 raise _most_telling(outcome)
             await self.transport.wait(wait)
+            sink.restart()
         raise AssertionError("the last turn returns or raises")
 
     async def read_archive(self, address: Address, sink: ArchiveSink) -> None:
@@ -271,7 +272,8 @@ class GatewayReader:
         failures: list[PinuiError] = []
         doubted: list[Gateway] = []
         for gateway in self._gateways:
-            job.sink.restart()
+            if failures or doubted:  # the first one may go on with the bytes of an earlier process
+                job.sink.restart()
             is_last = gateway is self._gateways[-1]
             try:
                 result = await self._read_from(gateway, job, retry=is_last)

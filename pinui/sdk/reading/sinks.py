@@ -13,9 +13,10 @@ from pathlib import Path
 from pinui.disk import NewFile, sync_folder
 from pinui.sdk.errors import ContentError, NetworkError
 from pinui.sdk.names import name_of_reply
+from pinui.sdk.reading.partial import Partial
 from pinui.sdk.trailing_work import ONE_HOP, TrailingWork
 from pinui.sdk.transport.http import Head, OnProgress
-from pinui.sdk.transport.ranges import strong_etag
+from pinui.sdk.transport.ranges import strong_etag, whole_size
 
 __all__ = [
     "CountingSink",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 READ_SIZE = 1024 * 1024
+# The last byte of a file that an earlier process left is read again, so that there is a rest to ask for.
+READ_AGAIN = 1
 
 
 class MemorySink:
@@ -148,14 +151,21 @@ class FileSink:
     can_restart = True
 
     def __init__(
-        self, to: Path, fallback_name: str, on_progress: OnProgress | None = None, *, overwrite: bool = True
+        self,
+        to: Path,
+        fallback_name: str,
+        on_progress: OnProgress | None = None,
+        *,
+        overwrite: bool = True,
+        partial: Partial | None = None,
     ) -> None:
         self._to = to
+        self._partial = partial
         self._fallback_name = fallback_name
         self._overwrite = overwrite
         self._on_progress = on_progress
         self._new: NewFile | None = None
-        self._final = to
+        self._final: Path | None = None
         self._buffer: list[bytes] = []
         self._buffered = 0
         self._writing = TrailingWork()
@@ -164,6 +174,20 @@ class FileSink:
         self._etag: str | None = None
         self._lock = threading.Lock()
         self._abandoned = False
+
+    def take_up(self) -> None:
+        """Go on with the file of an earlier process, if there is one; in a thread."""
+        if (partial := self._partial) is None:
+            return
+        with suppress(OSError):
+            kept = partial.path.stat().st_size - READ_AGAIN
+            if partial.etag is not None and kept > 0 and partial.path.is_file():
+                self._new = NewFile(self._to, buffering=0, temporary=partial.path, goes_on=True)
+                self._new.file.truncate(kept)
+                self._new.file.seek(kept)
+                self._done, self._etag = kept, partial.etag
+                return
+        partial.remove()
 
     def restart(self) -> None:
         self._etag = None
@@ -178,13 +202,15 @@ class FileSink:
         return (self._done, self._etag) if self._done and self._etag is not None else None
 
     async def begin(self, head: Head, offset: int) -> None:
+        self._total = whole_size(head)
         if offset == 0:
             self._etag = strong_etag(head)
-            self._total = head.length
             self._buffer.clear()
             self._buffered = self._done = 0
         await self._writing.settle()
         await asyncio.to_thread(self._prepare, head, offset)
+        if offset == 0 and self._partial is not None:
+            self._partial.note(self._etag)
 
     async def write(self, chunk: bytes) -> None:
         self._buffer.append(chunk)
@@ -201,6 +227,15 @@ class FileSink:
         await self._writing.settle()
         return await asyncio.to_thread(self._commit, self._taken_buffer())
 
+    async def leave(self) -> None:
+        """Leave the file to a later process, if one can go on with it."""
+        if self._partial is None or self._partial.etag is None or self._new is None:
+            return
+        await self._writing.settle()
+        await asyncio.to_thread(self._write_all, self._taken_buffer())
+        self._new.leave()
+        self._new = None
+
     def discard(self) -> None:
         """Remove the file. A cancelled download may still have a thread at work here: wait for it."""
         self._abandoned = True
@@ -215,13 +250,13 @@ class FileSink:
                 self._open(head, offset)
 
     def _open(self, head: Head, offset: int) -> None:
-        if offset == 0:
+        if offset == 0 or self._final is None:
             self._final = self._place_for(head)
             check_room(head.length or 0, free_room(self._final.parent))
         if self._new is None:
-            self._new = NewFile(self._final, buffering=0)
+            self._new = NewFile(self._final, buffering=0, temporary=self._partial and self._partial.path)
+        self._new.path = self._final  # another reply may name the file otherwise
         if offset == 0:
-            self._new.path = self._final  # another reply may name the file otherwise
             self._new.file.seek(0)
             self._new.file.truncate()
 
@@ -269,13 +304,14 @@ class FileSink:
             with suppress(ValueError):  # closed by a discard in between, which is noticed below
                 new.sync()
         with self._lock:
-            if self._new is None:
+            if self._new is None or self._final is None:
                 raise AssertionError("commit of a download that was discarded")
             self._new.take_place()
             self._new = None
+            final = self._final
         with suppress(OSError):
-            sync_folder(self._final.parent)
-        return self._final
+            sync_folder(final.parent)
+        return final
 
 
 class CountingSink:

@@ -1,0 +1,189 @@
+"""A download that broke off goes on in another process: the bytes on the disk are read once, and checked as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession, web
+
+from pinui import Client, NetworkError, Resume
+from pinui.node import Node
+from pinui.sdk.models import ClientSettings
+from pinui.sdk.reading.partial import remove_partial
+from pinui.sdk.reading.sinks import READ_AGAIN
+from tests.servers import serve, settings_of
+
+SIZE = 3_000_000
+CONTENT = random.Random(7).randbytes(SIZE)
+
+
+class Gateway:
+    """A real node's gateway on a line that breaks after some bytes."""
+
+    def __init__(self, node: Node) -> None:
+        self._url = node.gateway_url.removesuffix("/ipfs")
+        self.line: int | None = None
+        """The bytes of a body after which the line breaks."""
+        self.sent = 0
+        self.arrived: Callable[[], int] = lambda: 2**60
+        """The bytes that the download has."""
+        self.etag: str | None = None
+        """Given instead of the node's own."""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        asked = {name: request.headers[name] for name in ("Range", "If-Range", "Accept") if name in request.headers}
+        async with ClientSession() as session, session.get(self._url + request.path_qs, headers=asked) as reply:
+            body = await reply.read()
+            kept = ("Content-Type", "Content-Length", "Content-Range", "ETag", "X-Content-Type-Options")
+            headers = {name: reply.headers[name] for name in kept if name in reply.headers}
+            if self.etag is not None:
+                headers["ETag"] = self.etag
+            answer = web.StreamResponse(status=reply.status, headers=headers)
+            await answer.prepare(request)
+            part = body if self.line is None else body[: self.line]
+            self.sent += len(part)
+            await answer.write(part)
+            if part != body:
+                while self.arrived() < int(request.headers.get("Range", "bytes=0-")[6:-1]) + len(part):
+                    await asyncio.sleep(0)  # an answer that has not been read is lost with its line
+                assert request.transport is not None
+                request.transport.close()
+            return answer
+
+
+class Download:
+    """Attempts to get one file, each by a client of its own."""
+
+    def __init__(self, settings: ClientSettings, cid: str, to: Path) -> None:
+        self.settings, self.cid, self.to = settings, cid, to
+        self.kept: str | None = None
+        self.progress: list[tuple[int, int | None]] = []
+
+    def keep(self, text: str) -> None:
+        self.kept = text
+
+    async def attempt(self) -> str | None:
+        verdicts: list[str | None] = []
+        async with await Client.init(**self.settings) as client:
+            await client.download(
+                self.cid,
+                to=self.to,
+                on_progress=lambda done, total: self.progress.append((done, total)),
+                on_verdict=verdicts.append,
+                resume=Resume(keep=self.keep, handle=self.kept),
+            )
+        return verdicts[0]
+
+    def left(self) -> list[Path]:
+        return [path for path in self.to.parent.iterdir() if path != self.to]
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[tuple[Gateway, Download]]:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(CONTENT)
+        gateway = Gateway(node)
+        async with serve(gateway.answer) as (url, _):
+            settings = settings_of(node, gateway_url=f"{url}/ipfs", retries=0)
+            (tmp_path / "out").mkdir()
+            download = Download(settings, record.cid, tmp_path / "out" / "file.bin")
+            gateway.arrived = lambda: download.progress[-1][0] if download.progress else 0
+            yield gateway, download
+
+
+@pytest.mark.parametrize("cut", [1, 2, 262_144, 1_500_000, SIZE - 1])
+async def test_the_rest_is_read_wherever_the_line_broke(gateway: tuple[Gateway, Download], cut: int) -> None:
+    line, download = gateway
+    line.line = cut
+    with pytest.raises(NetworkError):
+        await download.attempt()
+    assert not download.to.exists()
+    assert len(download.left()) == 1
+    line.line = None
+    download.progress.clear()
+    assert await download.attempt() == "verified"
+    assert download.to.read_bytes() == CONTENT
+    assert download.left() == []
+    assert line.sent <= SIZE + READ_AGAIN
+    assert download.progress[-1] == (SIZE, SIZE)
+    assert {total for _, total in download.progress} == {SIZE}
+
+
+async def test_many_breaks_read_little_twice(gateway: tuple[Gateway, Download]) -> None:
+    line, download = gateway
+    line.line = 400_000
+    breaks = 0
+    while not download.to.exists():
+        try:
+            await download.attempt()
+        except NetworkError:
+            breaks += 1
+    assert breaks > 5
+    assert download.to.read_bytes() == CONTENT
+    assert line.sent <= SIZE + breaks * READ_AGAIN
+
+
+async def test_another_version_is_read_from_its_beginning(gateway: tuple[Gateway, Download]) -> None:
+    line, download = gateway
+    line.line, line.etag = 1_000_000, '"one"'
+    with pytest.raises(NetworkError):
+        await download.attempt()
+    line.line, line.etag = None, '"two"'
+    await download.attempt()
+    assert download.to.read_bytes() == CONTENT
+
+
+async def test_bytes_that_changed_on_the_disk_are_found(gateway: tuple[Gateway, Download]) -> None:
+    line, download = gateway
+    line.line = 1_500_000
+    with pytest.raises(NetworkError):
+        await download.attempt()
+    (partial,) = download.left()
+    with partial.open("r+b") as file:
+        file.seek(700_000)
+        file.write(b"\0" * 1000)
+    line.line = None
+    assert await download.attempt() == "verified"
+    assert download.to.read_bytes() == CONTENT
+
+
+async def test_a_file_that_is_gone_or_short_is_begun_again(gateway: tuple[Gateway, Download]) -> None:
+    line, download = gateway
+    line.line = 1_500_000
+    with pytest.raises(NetworkError):
+        await download.attempt()
+    download.left()[0].unlink()
+    line.line = None
+    assert await download.attempt() == "verified"
+    assert download.to.read_bytes() == CONTENT
+
+
+async def test_a_download_that_nobody_goes_on_with_leaves_nothing(gateway: tuple[Gateway, Download]) -> None:
+    line, download = gateway
+    line.line = 1_500_000
+    with pytest.raises(NetworkError):
+        await download.attempt()
+    assert download.kept is not None
+    remove_partial(download.kept)
+    assert download.left() == []
+
+
+async def test_the_folder_that_a_killed_process_left_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "album"
+    folder.mkdir()
+    (folder / "a").write_text("a")
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(folder)
+        kept: list[str] = []
+        to = tmp_path / "out" / "album"
+        to.parent.mkdir()
+        (to.parent / ".left.folder.part").mkdir()
+        (to.parent / ".left.folder.part" / "old").write_text("of a killed process")
+        handle = f'{{"partial": "{to.parent / ".left.part"}", "etag": null}}'
+        await client.download(record.cid, to=to, resume=Resume(keep=kept.append, handle=handle))
+        assert [path.name for path in to.parent.iterdir()] == ["album"]
+        assert [path.name for path in to.iterdir()] == ["a"]
