@@ -43,6 +43,8 @@ __all__ = ["Copying", "Item", "Plan", "Way", "WouldChange"]
 LOOKS_AT_ONCE = 8
 FEW = 20
 """Up to so many CIDs, the destination is asked for each; beyond, it lists its pins."""
+MOST_LOOKS = 5000
+"""Up to so many pins, a size that the source doesn't tell is read from the first block."""
 CONNECT_SECONDS = 15
 FETCH_SECONDS = 60
 """The time in which a service has to fetch content by CID; then it goes on by itself."""
@@ -140,7 +142,8 @@ class Copying:
                 item = Item(pin.cid, pin.name, pin.size, way, why)
                 if _key(pin.cid) in there:
                     return replace(item, way="there", why=None)
-                if way == "left out" or (way != "upload" and item.size is not None):
+                is_told = item.size is not None or len(pins) > MOST_LOOKS
+                if way == "left out" or (way != "upload" and is_told):
                     return item
                 return await _look_at_root(reader, item)
 

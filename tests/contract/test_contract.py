@@ -20,8 +20,10 @@ from pinui import (
     ProviderError,
     SerializationError,
     StoreOptions,
+    Unsupported,
 )
 from pinui.ipfs.cid import Cid
+from pinui.sdk.provider import ReadsBlocks
 
 LARGE = random.Random(3).randbytes(700_000)
 
@@ -148,3 +150,19 @@ async def test_the_connection_test_is_true(client: Client) -> None:
 async def test_content_that_is_not_there_is_an_error_of_ours(client: Client) -> None:
     with pytest.raises(PinuiError):
         await client.retrieve("bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy")
+
+
+async def test_a_pin_is_found_and_its_first_block_is_served(client: Client) -> None:
+    record = await client.upload(b"found again")
+    if not isinstance(client.provider, ReadsBlocks):
+        with pytest.raises(Unsupported):
+            await client.block(record.cid)
+        return
+    pin = await client.find(record.cid)
+    assert pin is not None
+    assert pin.status != "failed"
+    block = await client.block(record.cid)
+    assert b"found again" in block
+    assert {gateway.state for gateway in await client.check_gateways(record.cid)} <= {"serves"}
+    await client.revoke(record.cid)
+    assert await client.find(record.cid) is None

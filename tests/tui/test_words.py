@@ -6,6 +6,7 @@ import base64
 import os
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ from pinui.sdk.secret import Secret
 from pinui.tui.errors import sentence
 from pinui.tui.other_programs import open_page
 from pinui.tui.places.connection.advice import advice, own_words, token_verdict
-from pinui.tui.places.connection.facts import token_words
+from pinui.tui.places.connection.facts import replication_words, token_words
 from pinui.tui.places.json.json_tree import first_folds
 from pinui.tui.preview import show_bytes
-from pinui.workspace import Credential
+from pinui.workspace import Credential, Profile
 from pinui.workspace.credentials import expiry
 from tests.tui import scene
 from tests.tui.pilots import paste, shows, told, until, workbench
@@ -48,6 +49,18 @@ def test_the_service_is_quoted() -> None:
     refused = ProviderError("HTTP error 401", status=401, details="Invalid/expired credentials")
     assert own_words(refused) == "Invalid/expired credentials (HTTP error 401)"
     assert own_words(NetworkError("Nobody is there")) == "Nobody is there."
+
+
+def test_the_number_of_copies_is_told_in_words() -> None:
+    profile = Profile("studio", "custom", provider="cluster")
+    for fewest, most, words in (
+        (None, None, "as the cluster is set"),
+        (-1, -1, "on every peer"),
+        (None, 3, "on 3 peers"),
+        (1, None, "1 or more must be there to take a pin"),
+        (2, 3, "on 3 peers, 2 or more must be there to take a pin"),
+    ):
+        assert replication_words(replace(profile, replication_min=fewest, replication_max=most)) == words
 
 
 def test_errors_are_sentences_with_a_next_step() -> None:

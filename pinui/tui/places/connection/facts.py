@@ -17,7 +17,7 @@ from pinui.workspace import Credential, KeyringState, NoToken, Profile, Query, T
 from pinui.workspace.credentials import ending
 from pinui.workspace.sentences import api_sentence
 
-__all__ = ["ORIGINS", "Facts", "standing", "token_goes", "token_words"]
+__all__ = ["ORIGINS", "Facts", "replication_words", "standing", "token_goes", "token_words"]
 
 LABEL = 17
 BARS = "▁▂▃▄▅▆▇█"
@@ -71,6 +71,8 @@ class Facts(LineView):
             gateway = profile.gateway_url or "known once the node runs"
         facts = [("API", api), ("Gateway", gateway)]
         facts += [("Also read from", other) for other in profile.gateways]
+        if profile.provider == "cluster":
+            facts.append(("Copies", replication_words(profile)))
         if profile.preset != "local":
             credential = await workspace.credential(profile)
             words = token_words(credential, self.app.clock())
@@ -105,6 +107,17 @@ class Facts(LineView):
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
         lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
         return lines
+
+
+def replication_words(profile: Profile) -> str:
+    """The number of peers of a cluster that keep each pin."""
+    fewest, most = profile.replication_min, profile.replication_max
+    if most is None and fewest is None:
+        return "as the cluster is set"
+    if -1 in (fewest, most):
+        return "on every peer"
+    told = [] if most is None else [f"on {plural(most, 'peer')}"]
+    return ", ".join([*told, *([] if fewest is None else [f"{fewest} or more must be there to take a pin"])])
 
 
 def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
