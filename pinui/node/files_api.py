@@ -126,20 +126,17 @@ class FilesApi:
     # Uploads
 
     async def _upload(self, request: web.BaseRequest) -> web.Response:
-        grant = check_grant(request.query, self._token)
-        fixed = grant.fields if grant is not None else {}
+        grant = check_grant(request.query, self._token) or NO_GRANT
+        boundary = boundary_of(request.headers.get("Content-Type", ""))
+        await self._workers.run(self._store.check_room, request.content_length or 0)
         upload = MultipartUpload(
-            self._store,
-            boundary_of(request.headers.get("Content-Type", "")),
-            lambda fields: upload_options({**fields, **fixed}),
-            largest=grant.largest if grant is not None else None,
+            self._store, boundary, lambda fields: upload_options({**fields, **grant.fields}), largest=grant.largest
         )
         try:
             await pump(request, self._workers, upload)
-            await self._check_fields({**upload.fields, **fixed})
+            await self._check_fields({**upload.fields, **grant.fields})
             await self._workers.exhaust(upload.settle())
-            allowed = (grant or NO_GRANT).mime_types
-            pin, duplicate = await self._workers.run(upload.finish, lambda new: check_type(new, allowed))
+            pin, duplicate = await self._workers.run(upload.finish, lambda new: check_type(new, grant.mime_types))
         finally:
             await self._workers.run(upload.discard)
         return _data({**file_body(pin), "is_duplicate": duplicate})

@@ -58,9 +58,10 @@ def test_a_disk_that_stays_full_costs_neither_files_nor_descriptors(
     assert pin(1) == 200
 
 
-def test_an_upload_larger_than_the_disk_is_refused_at_once(node: Node) -> None:
+@pytest.mark.parametrize("path", ["/pinning/pinFileToIPFS", "/v3/files"])
+def test_an_upload_larger_than_the_disk_is_refused_at_once(node: Node, path: str) -> None:
     head = (
-        f"POST /pinning/pinFileToIPFS HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {node.token}\r\n"
         f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {1 << 60}\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", node.port), timeout=60) as connection:
