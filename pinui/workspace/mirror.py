@@ -67,14 +67,14 @@ class Mirror:
         pins = await _count(client)
         was_interrupted = run.position is not None
         await self._read(client, run, pins)
-        await history.finish_run(run, _now(), pins=pins)
+        await self._finish(run, pins)
         state = await history.account_state(profile)
         # New pins may have arrived while a run was interrupted; a different count means that pins vanished.
         is_short = not run.is_full and pins is not None and pins != state.pins + state.uncounted
         if was_interrupted or is_short:
             run = await history.begin_run(profile, identity, _now(), full=is_short)
             await self._read(client, run, pins)
-            await history.finish_run(run, _now(), pins=await _count(client))
+            await self._finish(run, await _count(client))
 
     async def _read(self, client: Client, run: Run, total: int | None) -> None:
         stop_before = None if run.is_full else run.newest
@@ -92,6 +92,12 @@ class Mirror:
                     read, page, asked_at = read + len(page), [], _now()
                     self._tell(run, read, total)
         await self._history.merge_pins(run, page, asked_at)
+
+    async def _finish(self, run: Run, pins: int | None) -> None:
+        place: int | None = 0 if run.is_full else None
+        while place is not None:  # in pieces: between them, lists are read
+            place = await self._history.drop_vanished(run, place)
+        await self._history.finish_run(run, _now(), pins=pins)
 
     def _tell(self, run: Run, read: int, total: int | None) -> None:
         self.progress = Progress(run.profile, read, total)

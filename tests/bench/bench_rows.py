@@ -1,95 +1,162 @@
-"""Pins at 10,000, 100,000 and 1,000,000 rows: writing, room, first rows, filters, every id, memory."""
+"""Pins with 10,000, 100,000 and 1,000,000 rows: writing, room, filters, first rows, keys and memory."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
+import io
+import json
 import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 
 from pinui.ipfs.cid import DAG_PB, SHA2_256, Cid
 from pinui.sdk.models import Pin
 from pinui.workspace.history import HistoryFile
-from pinui.workspace.history.account import begin_run, finish_run, merge_pins
-from pinui.workspace.rows import Query
+from pinui.workspace.history.account import begin_run, merge_pins
+from pinui.workspace.history.lines import import_lines
+from pinui.workspace.rows import Query, Sort
+from tests.bench.measure import table
 from tests.memory import peak_kib
+from tests.tui.terminal import ESCAPES, Terminal
 
-COUNTS = (10_000, 100_000, 1_000_000)
+COUNTS = (3, 10_000, 100_000, 1_000_000)
+ADDED = 20_000
+"""Rows that are written for a measurement."""
 WORDS = [
     *("alpha", "bravo", "photo", "invoice", "draft", "report", "summer"),
     *("winter", "config", "budget", "release", "notes", "meeting", "travel"),
 ]
-FILTERS = ("photo", "draft-000", "needle", "zzzzqqqq", "png", "alpha png", "-photo", "size:>1mb photo", "age:<7d")
-PAGE = 200
+FILTERS = [
+    *("photo", "draft-000", "needle", "zzzzqqqq", "png", "alpha png", "-photo", "photo -png", "-png -txt"),
+    *("size:>1mb photo", "size:>2.9mb", "size:>1gb", "age:<7d", "age:>1y photo", "kind:file png", "kind:json"),
+    *("on:here photo", "on:account", "is:revoked", "is:verified", "to:alice", "bafybei", "bafybeia", "cafe"),
+]
+SORTS: tuple[Sort, ...] = ("newest", "oldest", "name", "name-reversed", "size", "size-reversed")
+KEYS = {"j": "j", "page": "\x1b[6~", "G": "G", "g": "g"}
 
 
-def pins(count: int) -> Iterator[Pin]:
-    """Made-up pins, newest first."""
-    chance = random.Random(1)
-    for number in range(count):
-        cid = str(Cid(1, DAG_PB, SHA2_256, hashlib.sha256(str(number).encode()).digest()))
-        name = (
-            "needle" if number == count // 2 else f"{chance.choice(WORDS)}-{number:07}.{chance.choice(['png', 'txt'])}"
+def cid(text: str) -> str:
+    """A CID of its own for each text."""
+    return str(Cid(1, DAG_PB, SHA2_256, hashlib.sha256(text.encode()).digest()))
+
+
+def lines(count: int, first: int = 0) -> Iterator[bytes]:
+    """Made-up lines to import, newest first."""
+    chance = random.Random(first)
+    for number in range(first, first + count):
+        name = f"{chance.choice(WORDS)}-{number:07}.{chance.choice(['png', 'txt'])}" if number else "needle"
+        row = {"cid": cid(str(number)), "timestamp": 1_700_000_000_000 - number * 1000, "size": number * 37 % 3_000_000}
+        yield json.dumps({**row, "kind": "file", "name": name}).encode() + b"\n"
+
+
+def fill(history: HistoryFile, count: int) -> None:
+    """Import so many rows, without care for the disk."""
+    for setting in ("synchronous = OFF", "journal_mode = OFF", "cache_size = -200000"):
+        history.connection.execute(f"PRAGMA {setting}")
+    for first in range(0, count, 50_000):
+        import_lines(history, io.BytesIO(b"".join(lines(min(count - first, 50_000), first))), profile="local")
+    history.close()
+
+
+def rate(work: Callable[[], object]) -> str:
+    """Rows a second of the processor's time, and of time itself."""
+    begun, used = time.perf_counter(), time.process_time()
+    work()
+    used, begun = time.process_time() - used, time.perf_counter() - begun
+    return f"{ADDED / used:,.0f} ({ADDED / begun:,.0f})"
+
+
+def written(history: HistoryFile, count: int) -> tuple[str, str]:
+    """The rates of an import and of the mirror."""
+    text = io.BytesIO(b"".join(lines(ADDED, count)))
+    imported = rate(lambda: import_lines(history, text, profile="local"))
+    pins = [
+        Pin(
+            cid=cid(f"pin {number}"),
+            name=f"{WORDS[number % 14]}-{number}.png",
+            size=number * 91,
+            created=10**12 - number,
         )
-        yield Pin(cid=cid, name=name, size=number * 37 % 3_000_000, created=1_700_000_000_000 - number * 1000, id=cid)
-
-
-def fill(history: HistoryFile, count: int) -> float:
-    """Mirror so many pins; returns the seconds that writing took."""
+        for number in range(ADDED)
+    ]
     run = begin_run(history, "mine", "bench", 1, full=True)
-    listing, spent = pins(count), 0.0
-    while page := list(itertools.islice(listing, 1000)):
-        begun = time.perf_counter()
-        merge_pins(history, run, page, 1)
-        spent += time.perf_counter() - begun
-    begun = time.perf_counter()
-    finish_run(history, run, 2, pins=count)
-    return spent + time.perf_counter() - begun
+    mirrored = rate(lambda: [merge_pins(history, run, pins[at : at + 5000], 1) for at in range(0, ADDED, 5000)])
+    return imported, mirrored
 
 
-def timed(history: HistoryFile, query: Query) -> float:
-    """Milliseconds until the first page of a query is there."""
+def filtered(history: HistoryFile, sorts: Sequence[Sort]) -> float:
+    """Milliseconds of the processor until the first page of a filter is there, at the 95th of a hundred."""
+    known = history.page(Query(of="pins", profile="local"), limit=1)[0].cid
+    times: list[float] = []
+    for text in (*FILTERS, known[:10], known[-5:], known):
+        for sort in sorts:
+            begun = time.process_time()
+            history.page(Query(text, of="pins", profile="local", sort=sort), limit=200)
+            times.append((time.process_time() - begun) * 1000)
+    return quantiles(times, n=20)[-1]
+
+
+@contextmanager
+def workbench(home: Path) -> Iterator[tuple[Terminal, float]]:
+    """The workbench in a terminal, and the seconds until its rows are there."""
+    env = {**os.environ, "PINUI_HOME": str(home), "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
     begun = time.perf_counter()
-    history.page(query, limit=PAGE)
+    terminal = Terminal([sys.executable, "-m", "pinui"], env)
+    try:
+        while b"needle" not in ESCAPES.sub(b"", terminal.raw):
+            terminal.read(0.01)
+        yield terminal, time.perf_counter() - begun
+    finally:
+        terminal.close()
+
+
+def answered(terminal: Terminal, key: str) -> float:
+    """Milliseconds until a key changes the screen; 2,000 if it doesn't."""
+    while terminal.read(0.5):
+        pass
+    begun = time.perf_counter()
+    os.write(terminal.master, key.encode())
+    terminal.read(2)
     return (time.perf_counter() - begun) * 1000
 
 
-def measure(count: int) -> str:
+def in_a_terminal(home: Path) -> list[str]:
+    """First rows, keys and memory of the workbench."""
+    firsts: list[float] = []
+    for _ in range(3):
+        with workbench(home) as (_, seconds):
+            firsts.append(seconds)
+    with workbench(home) as (terminal, _):
+        rounds = [[answered(terminal, key) for key in KEYS.values()] for _ in range(4)]
+        keys = [median(times[1:]) for times in zip(*rounds, strict=True)]  # the start may still be busy
+        return [f"{median(firsts):.2f} s", *(f"{key:.0f}" for key in keys), f"{peak_kib(terminal.pid) / 1024:.0f}"]
+
+
+def measure(count: int) -> list[str]:
     """One line of the table."""
-    with tempfile.TemporaryDirectory() as folder, HistoryFile(Path(folder, "history.db")) as history:
-        rate = count / fill(history, count)
-        room = os.path.getsize(history.path) / count  # noqa: PTH202 – a number is all that is wanted
-        history.close()
-        sorts = ("newest", "oldest", "name", "name-reversed", "size", "size-reversed")
-        first = [timed(history, Query(of="pins", profile="mine", sort=sort)) for sort in sorts]
-        found = [
-            timed(history, Query(text=text, of="pins", profile="mine", sort=sort)) for text in FILTERS for sort in sorts
-        ]
-        slowest = max(zip(found, itertools.product(FILTERS, sorts), strict=True))
-        begun = time.perf_counter()
-        before = peak_kib()
-        ids = history.ids(Query(of="pins", profile="mine"))
-        every = time.perf_counter() - begun
-        p95 = quantiles(found, n=20)[-1]
-        return (
-            f"{len(ids):>9,} {rate:>8,.0f}/s {room:>6.0f} B {max(first):>8.1f} ms {p95:>8.1f} ms {every:>7.2f} s"
-            f" {(peak_kib() - before) / 1024:>6.1f} MiB   slowest: {slowest[1]} {slowest[0]:.0f} ms"
-        )
+    with tempfile.TemporaryDirectory(prefix="pinui-") as folder:
+        home = Path(folder)
+        (home / "config.toml").write_text("[settings]\nwelcomed = true\n")
+        with HistoryFile(home / "history.db") as history:
+            fill(history, count)
+            room = history.path.stat().st_size / count
+            seen = in_a_terminal(home)
+            by_age, by_any = filtered(history, SORTS[:2]), filtered(history, SORTS)
+            return [f"{count:,}", f"{room:.0f}", *written(history, count), f"{by_age:.0f}", f"{by_any:.0f}", *seen]
 
 
 def main() -> None:
     """Print the table."""
-    print(
-        f"{'rows':>9} {'written':>10} {'a row':>8} {'first page':>11} {'filter p95':>11} {'every id':>9} {'memory':>10}"
-    )
-    for count in [int(argument) for argument in sys.argv[2:]] or COUNTS:
-        print(measure(count), flush=True)
+    counts = [int(argument) for argument in os.environ.get("ROWS", "").split()] or COUNTS
+    headings = ["rows", "bytes a row", "import/s", "mirror/s", "filter p95", "in any order", "first rows", *KEYS, "MiB"]
+    print("Rates and filters (in ms) are the processor's time; rates in brackets are time itself. Keys are in ms.")
+    table(headings, [measure(count) for count in counts])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from pinui.sdk.models import Pin
     from pinui.workspace.history.store import HistoryFile
 
-__all__ = ["Run", "account_state", "add_pin", "begin_run", "finish_run", "forget_account", "merge_pins", "name_pin"]
+__all__ = [
+    "Run",
+    "account_state",
+    "add_pin",
+    "begin_run",
+    "drop_vanished",
+    "finish_run",
+    "forget_account",
+    "merge_pins",
+    "name_pin",
+]
 
 SETTLING = 60_000
 """Milliseconds in which a service may still list a pin that was revoked."""
@@ -130,11 +140,7 @@ def _merge(history: HistoryFile, profile: str, number: int, pins: Sequence[Pin],
 
 
 def finish_run(history: HistoryFile, run: Run, now: int, *, pins: int | None) -> None:
-    """Note the end of a run; `pins` is the service's own count. After a full run, vanished pins are removed."""
-    if run.is_full:
-        last = 0
-        while last is not None:
-            last = _drop_vanished(history, run, last)
+    """Note the end of a run; `pins` is the service's own count."""
     state = account_state(history, run.profile)
     with explained(history.path), writing(history.connection):
         history.connection.execute(
@@ -219,8 +225,11 @@ def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin]) -> None:
     )
 
 
-def _drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
-    """Look at some rows: those that this run has not seen are not on the account. Returns the place to continue."""
+def drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
+    """Look at some rows after a full run: pins that it has not seen are not on the account.
+
+    Returns the place to continue.
+    """
     with explained(history.path), writing(history.connection):
         rows = history.connection.execute(
             "SELECT id, run, standing, recorded, name IS NOT NULL OR note IS NOT NULL FROM entries"

@@ -140,6 +140,7 @@ class History:
     add_pin = _writing(account.add_pin)
     name_pin = _writing(account.name_pin)
     merge_pins = _writing(account.merge_pins)
+    drop_vanished = _reading(account.drop_vanished)  # its changes are told at the end of the run
     finish_run = _writing(account.finish_run)
     forget_account = _writing(account.forget_account)
     account_state = _reading(account.account_state)
