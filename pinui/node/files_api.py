@@ -177,7 +177,7 @@ class FilesApi:
         for name, why in UNSUPPORTED.items():
             if fields.get(name, "").lower() not in ("", "false"):
                 raise ApiError(400, why)
-        await self._workers.run(self._store.check_group, fields.get("group_id") or None)
+        await self._workers.run(self._store.check_group, _group_of(fields))
 
     # Files
 
@@ -295,12 +295,19 @@ def upload_options(fields: Mapping[str, str]) -> Options:
         keyvalues = parse(fields["keyvalues"]) if fields.get("keyvalues", "").strip() else None
     except NotJSON as error:
         raise ApiError(400, "keyvalues must be JSON.") from error
+    if isinstance(keyvalues, dict) and isinstance(nested := cast("dict[str, Any]", keyvalues).get("keyvalues"), dict):
+        keyvalues = cast("dict[str, Any]", nested)  # as the service's guides write them
     name = fields.get("name") or None
     options = read_options({"name": name, "keyvalues": keyvalues}, {"cidVersion": version})
     # As the service does: a name ends before its first slash.
     cut = options.name and options.name.partition("/")[0]
     is_car = fields.get("car", "").lower() == "true"
-    return replace(options, name=cut or None, group=fields.get("group_id") or None, car=is_car)
+    return replace(options, name=cut or None, group=_group_of(fields), car=is_car)
+
+
+def _group_of(fields: Mapping[str, str]) -> str | None:
+    """The group of an upload; the service's guides call it otherwise than its SDK."""
+    return fields.get("group_id") or fields.get("group") or None
 
 
 def update_of(body: bytes) -> Update:

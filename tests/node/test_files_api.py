@@ -70,6 +70,13 @@ def test_an_upload_answers_the_services_record(api: httpx.Client) -> None:
     assert api.get(f"/ipfs/{HELLO}").text == "hello world"
 
 
+def test_the_words_of_the_services_guides_are_understood_too(api: httpx.Client) -> None:
+    group = api.post("/v3/groups/public", json={"name": "g"}).json()["data"]["id"]
+    file = upload(api, group=group, keyvalues='{"keyvalues": {"a": "b"}}')
+    assert (file["group_id"], file["keyvalues"]) == (group, {"a": "b"})
+    assert "No group" in message(api.post("/v3/files", files=FOLDER, data={"network": "public", "group": "none"}), 404)
+
+
 def test_the_same_bytes_give_the_older_record(api: httpx.Client) -> None:
     first = upload(api, name="first")
     second = upload(api, name="second")
