@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, size
 from pinui.sdk.errors import Unsupported
+from pinui.workspace.revoking import report
 from pinui.workspace.rows import Query
 from pinui.workspace.text import clean_line, encodable
 
@@ -85,18 +87,32 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
     from pinui.sdk.errors import PinuiError
 
     await workspace.connect()
-    failed = 0
-    for cid in cids:
-        try:
-            result = await workspace.revoke(cid)
-        except PinuiError as error:
-            console.report(error, about=cid)
-            failed += 1
-            continue
-        if console.as_json:
-            console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
-        elif result.was_pinned:
-            console.out(result.cid)
-        if not result.was_pinned:
-            console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
+    bars = console.bars()
+    revoked = gone = failed = 0
+    many = len(cids) > MOST_NAMED
+    try:
+        for cid in cids:
+            if many:
+                bars.note(f"Revoking: {count(revoked + gone + failed)} of {count(len(cids))}.")
+            try:
+                result = await workspace.revoke(cid)
+            except PinuiError as error:
+                console.report(error, about=cid)
+                failed += 1
+                continue
+            revoked, gone = revoked + result.was_pinned, gone + (not result.was_pinned)
+            if console.as_json:
+                console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
+            elif result.was_pinned:
+                console.out(result.cid)
+            if not result.was_pinned and not many:
+                console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
+    except asyncio.CancelledError:
+        bars.note("")
+        left = len(cids) - revoked - gone - failed
+        console.say(f"Stopped: {report(revoked, gone, left=left)} The same command goes on.")
+        raise
+    bars.note("")
+    if many:
+        console.say(report(revoked, gone))
     return failed

@@ -242,3 +242,23 @@ def test_a_verb_says_that_the_nodes_index_was_repaired(call: Run, environment: d
     assert (ran.code, ran.out) == (0, "[1]\n")
     assert ran.err.startswith(f"The node's index {index} is damaged (it is kept as index.db.damaged-")
     assert ran.err.endswith("It is made again from the pins; their names are lost.\n")
+
+
+def test_ctrl_c_in_a_bulk_revoke_leaves_a_report_and_the_same_command_goes_on(
+    call: Run, terminal: Open, here: Path
+) -> None:
+    (here / "pictures").mkdir()
+    for number in range(200):
+        (here / "pictures" / f"picture-{number}.txt").write_text(f"picture {number}")
+    call("upload", "-r", "pictures")
+    shown = terminal("revoke", "--filter", "picture", "--yes")
+    shown.read_until("Revoking: 1 of 200.")
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end() == 130
+    stopped = re.search(r"Stopped: (\d+) revoked, (\d+) left\. The same command goes on\.", shown.text)
+    assert stopped is not None, shown.text
+    again = call("revoke", "--filter", "picture", "--yes")
+    assert again.code == 0
+    done = len(again.out.splitlines())
+    assert done in (200 - int(stopped[1]), 199 - int(stopped[1])), "one may have been under way"
+    assert call("pins").out == ""

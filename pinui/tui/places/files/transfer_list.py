@@ -195,7 +195,8 @@ def _item_line(transfer: Transfer, item: Item | None, width: int) -> list[Span]:
         return [("    ", ""), (SIGNS.get(transfer.kind, "⇄ "), "primary"), title, (right(share, 6), "text")]
     number = "" if item.size is None else size(item.size)
     if item.state is ItemState.DONE:
-        words = "held already" if item.was_held else short_cid(item.cid or "")
+        before = "was gone already" if transfer.kind == "revoke" else "held already"
+        words = before if item.was_held else short_cid(item.cid or "")
         return [("    ", ""), ("✓ ", "success"), title, (right(number, 9), "muted"), (f"  {words}", "muted")]
     return [("      ", ""), title, (right(number, 9), "muted"), ("  waiting", "muted")]
 
