@@ -46,6 +46,8 @@ class TypedAhead(App[Result]):
         """The key that is being handled, or was last."""
         self._waiting: deque[tuple[Typed, Press]] = deque()
         self._holds: set[object] = set()
+        self._undecided = 0
+        """Keys of which it is not known yet whether they came by themselves."""
 
     @property
     def has_taken_every_key(self) -> bool:
@@ -74,8 +76,10 @@ class TypedAhead(App[Result]):
         """
         press, reason = self.press, object()
         self.hold_keys(reason)
+        self._undecided += 1
 
         def decide() -> None:
+            self._undecided -= 1
             if not self.screen_stack:
                 return  # the app is on its way out
             (act if press.piece.keys == 1 else otherwise)()
@@ -109,8 +113,9 @@ class TypedAhead(App[Result]):
     def _must_wait(self, event: Typed) -> bool:
         if not self.has_taken_every_key:
             return True
-        # Whoever wants out of something slow gets out.
-        return self.is_holding_keys and not (isinstance(event, events.Key) and event.key == "escape")
+        # Whoever wants out of something slow gets out. That a key came by itself is known at once: esc follows it.
+        is_way_out = isinstance(event, events.Key) and event.key == "escape" and not self._undecided
+        return self.is_holding_keys and not is_way_out
 
     def _follow(self, node: DOMNode | None, then: Callable[[], None], rounds: int) -> None:
         """Send a call along the path that a key takes, from what has the focus up to the app.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from pinui.ipfs.cid import Cid
@@ -123,6 +124,26 @@ async def test_a_note_is_shown_with_the_pin_and_found_by_the_filter() -> None:
         await pilot.press("enter", "N", "ctrl+u", "enter", "escape")
         await shows(pilot, "2 pins")
         await until(pilot, lambda: "harbour master" not in text_of(app))
+
+
+async def test_esc_right_behind_the_enter_of_a_prompt_clears_the_filter_and_not_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with workbench() as (app, pilot):
+        entries = await store(app, letter={"n": 1}, map={"n": 2})
+        await app.workspace.history.annotate(entries[0].cid, "local", "for the harbour master")
+        await pilot.press("slash")
+        await paste(pilot, "harbour")
+        await shows(pilot, "1 pin with “harbour”", "Note     for")
+        await pilot.press("enter", "N", "ctrl+u")
+        monkeypatch.setattr("pinui.tui.typed_ahead.BREAK", 0.4)  # esc arrives while the app looks at enter
+        for key in ("enter", "escape"):
+            seconds: Any = app.pace.now
+            seconds.pass_by()
+            app.post_message(events.Key(key, None))
+            await until(pilot, lambda: app.is_holding_keys, "the look at enter")
+        await shows(pilot, "─ 2 pins")
+        await until(pilot, lambda: "harbour master" not in text_of(app), "the note's end")
 
 
 async def test_n_names_a_pin_and_esc_changes_nothing() -> None:

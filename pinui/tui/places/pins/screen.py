@@ -253,7 +253,7 @@ class PinsScreen(PlaceScreen):
         elif self._revoked:
             facts.append(f"{count(self._revoked)} revoked")
         if marked:
-            hidden = sum(1 for number in marked if number not in pins.known and number not in pins.ids)
+            hidden = len(marked.difference(pins.ids))
             facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts.append(size(total))
         if pins.range_from is not None:
