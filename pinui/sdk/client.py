@@ -377,6 +377,12 @@ class Client:
             raise _unsupported("tell where a pin is kept")
         return await self.provider.status(str(Address.parse_root(cid)))
 
+    async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """On how many peers of a cluster each of these pins is, and on how many it should be; in one request."""
+        if not isinstance(self.provider, TellsPeers):
+            raise _unsupported("tell where a pin is kept")
+        return await self.provider.copies([Address.parse_root(cid).cid for cid in cids])
+
     async def revoke(self, cid: str) -> bool:
         """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on."""
         return await self.provider.unpin(str(Address.parse_root(cid)))

@@ -337,6 +337,10 @@ class TellsPeers(Protocol):
         """The peers that keep a pin, or will, and its state at each; empty if it isn't pinned."""
         ...
 
+    async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """On how many peers each of these pins is, and on how many it should be."""
+        ...
+
 
 @runtime_checkable
 class RenamesPins(Protocol):

@@ -256,6 +256,11 @@ class Workspace:
                 return await client.status(cid)
         return ()
 
+    async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """On how many peers of a cluster each of these pins is, and on how many it should be."""
+        with self.service.held() as service:
+            return await (await service.open()).client.copies(cids)
+
     async def rename_at_service(self, cid: str, name: str) -> None:
         """Give a pin another name at the service; its name on this machine stays."""
         with self.service.held() as service:

@@ -127,6 +127,7 @@ async def test_a_pin_is_kept_by_as_many_peers_as_the_factors_say(cluster: Cluste
         peers = await answered(lambda: client.status(everywhere.cid), lambda peers: states(peers) == ["pinned"] * 3)
         assert [peer.name for peer in peers] == PEERS
         assert (await one(client, everywhere.cid)).status == "pinned"
+        assert await client.copies([everywhere.cid]) == {everywhere.cid: (3, 3)}
     async with on(cluster, replication_min=1, replication_max=2) as client:
         twice = await client.store({"kept": "twice"})
         peers = await answered(lambda: client.status(twice.cid), lambda peers: states(peers) == ["pinned"] * 2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from pinui import PeerStatus
@@ -74,3 +77,17 @@ async def test_the_detail_tells_the_peers_of_a_cluster_and_what_they_say(monkeyp
     async with workbench() as (app, pilot):
         await store(app, one={"n": 1})
         await shows(pilot, "Peers", "1/3  oslo", "bergen pinning", "tromsø failed: no space", "left")
+
+
+async def test_the_list_tells_how_many_copies_the_cluster_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def copies(_workspace: Workspace, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        return {cid: (2 + (cid == cids[0]), 3) for cid in cids}
+
+    async with workbench() as (app, pilot):
+        await store(app, one={"n": 1}, two={"n": 2})
+        other = await app.workspace.connect()
+        await other.store({"made": "elsewhere"})
+        monkeypatch.setattr(Workspace, "copies", copies)
+        app.workspace.service.profile = replace(app.workspace.profile, provider="cluster")
+        await pilot.press("r")
+        await shows(pilot, "3 pins", "ON", "3/3", "2/3")

@@ -141,6 +141,19 @@ class ClusterProvider(AddingProvider):
         asked = await self._ask(Address.parse_root(cid).cid)
         return () if asked is None else tuple(sorted(_states(asked), key=lambda peer: peer.name))
 
+    async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """On how many peers each of these pins is, and on how many it should be."""
+        found: dict[str, tuple[int, int]] = {}
+        if not cids:
+            return found
+        request = self._api.request("GET", "pins", {"cids": ",".join(cids)})
+        async with aclosing(self._api.lines(request)) as lines:
+            async for line in lines:
+                if (cid := wire.one_word(line.get("cid"))) is not None:
+                    states = [peer.state for peer in _states(line)]
+                    found[cid] = states.count("pinned"), len(states)
+        return found
+
     async def totals(self) -> Totals:
         """The number of pins. The cluster tells no sizes."""
         count = 0

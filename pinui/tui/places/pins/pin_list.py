@@ -121,6 +121,8 @@ class PinList(ItemList):
         self.fetch = fetch
         self.clock = clock
         self.ids: Sequence[int] = ()
+        self.copies: dict[str, tuple[int, int]] | None = None
+        """On how many peers of a cluster each pin is, and should be, as far as it was asked; None elsewhere."""
         self.tells_where = False
         """Whether a column tells which pins are on the account."""
         self.known: dict[int, Entry] = {}
@@ -264,11 +266,11 @@ class PinList(ItemList):
             return name + arrow if name == column else name
 
         return [
-            (fit("    " + named("NAME"), width - 36 - 3 * self.tells_where), "muted"),
+            (fit("    " + named("NAME"), width - 36 - self._on_width(wide=True)), "muted"),
             (" KIND  CID          ", "muted"),
             (right(named("SIZE"), 8) + "  ", "muted"),
             (fit(named("AGE"), 6), "muted"),
-            (" ON" if self.tells_where else "", "muted"),
+            (right("ON", self._on_width(wide=True)) if self.tells_where else "", "muted"),
         ]
 
     def on_click(self, event: events.Click) -> None:
@@ -304,8 +306,11 @@ class PinList(ItemList):
         elif number in self.failed:
             mark, tone = "✗", "error"
         wide, narrow = width >= WIDE, width < NARROW
-        where = WHERE.get(entry.standing, WHERE[Standing.HERE])
-        room = width - (40 if wide else 24 if narrow else 37) - (3 if wide else 2) * self.tells_where
+        where: tuple[str, str, str] = WHERE.get(entry.standing, WHERE[Standing.HERE])
+        if self.copies is not None and entry.cid in self.copies and not gone:
+            there, wanted = self.copies[entry.cid]
+            where = f"{there}/{wanted}", "success" if there == wanted else "warning", ""
+        room = width - (40 if wide else 24 if narrow else 37) - self._on_width(wide=wide)
         name = fit(title_of(entry), room).rstrip()
         gap = " " * (room - cell_len(name))
         name_tone = "struck muted" if gone else "bold strong" if here else "text"
@@ -320,5 +325,11 @@ class PinList(ItemList):
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
             (right(size(entry.bytes) if entry.bytes or entry.recorded else "–", 8), "muted" if gone else "second"),
             ("  " + fit(age(entry.timestamp, self.clock()), 6), "muted"),
-            *([(f" {'' if not wide else ' '}{where[0]}", where[1])] if self.tells_where else []),
+            *([(right(where[0], self._on_width(wide=wide)), where[1])] if self.tells_where else []),
         ]
+
+    def _on_width(self, *, wide: bool) -> int:
+        """Columns that tell where a pin is."""
+        if not self.tells_where:
+            return 0
+        return 5 if self.copies is not None else 3 if wide else 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from textual import events, on
@@ -13,6 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from pinui import PinuiError
 from pinui.figures import count, plural, size
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
@@ -276,6 +278,23 @@ class PinsScreen(PlaceScreen):
         self._show_mark()
         self._tell_position()
         self._preview_at_rest()
+
+    @on(PinList.Loaded)
+    def _rows_loaded(self) -> None:
+        if self.workspace.profile.provider == "cluster":
+            self.work_on(self._read_copies, "copies")
+        else:
+            self.pins.copies = None
+
+    async def _read_copies(self) -> None:
+        """Ask the cluster how many copies the pins in sight have, in one request."""
+        pins = self.pins
+        first = pins.scroll_offset.y
+        shown = [pins.known[number] for number in pins.ids[first : first + pins.size.height] if number in pins.known]
+        with suppress(PinuiError):  # the list itself needs no answer of the cluster
+            found = await self.workspace.copies([entry.cid for entry in shown])
+            pins.copies = {**(pins.copies or {}), **found}
+            pins.refresh()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """In the detail, the border tells where the pin is in the list."""
