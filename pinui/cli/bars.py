@@ -93,6 +93,8 @@ def bar_line(transfer: Transfer, width: int) -> str:
         filled = round(share * BAR_WIDTH)
         bar = f"{'━' * filled}{'─' * (BAR_WIDTH - filled)} {share:4.0%}  "
         figures = f"{figures} of {size(transfer.total)}"
+    if transfer.items > 1:
+        figures = f"{transfer.finished:,} of {transfer.items:,}  {figures}"
     if transfer.rate is not None:
         figures += f"  {size(transfer.rate)}/s"
     if transfer.remaining is not None:

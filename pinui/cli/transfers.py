@@ -130,5 +130,6 @@ def _as_json(request: Request) -> dict[str, object]:
         "failed": tally.failed,
         "size": tally.size,
         "createdAt": request.created_at,
+        **({"error": request.error} if request.error else {}),
         **{name: options[name] for name in ("paths", "address", "to") if name in options},
     }

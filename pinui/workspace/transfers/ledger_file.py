@@ -136,7 +136,12 @@ class LedgerFile:
             " WHERE state NOT IN ('done', 'cancelled') ORDER BY id"
         )
         alive = {owner: self._is_alive(owner) for owner in {row[8] for row in rows}}
-        return [_request(row, self.tally(row[0]), is_running=alive[row[8]]) for row in rows]
+        return [_request(row, self.tally(row[0]), self._error(row[0]), is_running=alive[row[8]]) for row in rows]
+
+    def _error(self, request: int) -> str | None:
+        sql = "SELECT error FROM items WHERE request = ? AND state IN (?, ?) ORDER BY state, id LIMIT 1"
+        found = self._all(sql, request, ItemState.FAILED, ItemState.BROKEN_OFF)
+        return found[0][0] if found else None
 
     def left_at(self, profile: str) -> list[int]:
         """The numbers of the requests that are not finished at the service of a profile."""
@@ -370,10 +375,10 @@ class LedgerFile:
             raise WorkspaceError(f"{self.path} cannot be used: {error.strerror or error}.") from error
 
 
-def _request(row: Sequence[Any], tally: Tally, *, is_running: bool) -> Request:
+def _request(row: Sequence[Any], tally: Tally, error: str | None, *, is_running: bool) -> Request:
     id_, kind, profile, title, state, options, is_listed, created_at, _owner = row
     return Request(
-        id_, kind, profile, title, state, json.loads(options), bool(is_listed), created_at, is_running, tally
+        id_, kind, profile, title, state, json.loads(options), bool(is_listed), created_at, is_running, tally, error
     )
 
 

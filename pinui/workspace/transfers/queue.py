@@ -245,6 +245,7 @@ class Transfers:
         transfer.number, transfer.options = request.id, request.options
         if request.state in ("paused", "failed"):
             transfer.state = "paused" if request.state == "paused" else "failed"
+        transfer.error = request.error
         _count(transfer, request)
         self.all.append(transfer)
         return transfer

@@ -116,3 +116,5 @@ class Request:
     is_running: bool = False
     """Whether a living process works on it."""
     tally: Tally = field(default_factory=Tally)
+    error: str | None = None
+    """The reason for which an item failed, if one did."""
