@@ -125,6 +125,8 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
         await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         _say_left(console, transfer)
+        if transfer.options.get("paths") == ["-"]:
+            await workspace.transfers.forget(transfer)
         raise
     finally:
         stop()

@@ -57,6 +57,7 @@ async def _resume(workspace: Workspace, console: Console, ids: Sequence[int]) ->
     for transfer in begun:
         failed |= not await _finish(workspace, console, transfer)
     left = [one for one in await workspace.transfers.ledger.requests() if one.state == "failed"]
+    failed |= any(one.id in {request.id for request in chosen} for one in left)
     if left:
         console.say(f"{plural(len(left), 'transfer')} failed for good: `pinui transfers` shows them.")
     if not chosen:

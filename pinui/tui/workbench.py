@@ -353,7 +353,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         elif totals:
             facts.append(f"{count(totals.pins)} pins")
         if moving:
-            facts = [*facts[1:], moving]
+            facts = [moving, *facts[1:]]
         return profile.name, status.state, " · ".join(facts)
 
     def _workspace_changed(self) -> None:

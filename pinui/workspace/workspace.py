@@ -135,6 +135,7 @@ class Workspace:
         await asyncio.to_thread(self.profiles.use, name)
         before, self.service = self.service, self._service_of(self.profiles.current)
         self._left.append(before)
+        self.waiting_until = None
         self._set_status("unknown", NOTHING_YET)
         await before.leave()
 
@@ -619,7 +620,8 @@ class Workspace:
             self._tell()
 
     def _set_status(self, state: State, sentence: str) -> None:
-        self.waiting_until = None
+        if not self.transfers.active:  # else the answer to one leaves others waiting
+            self.waiting_until = None
         self.status = Status(state, sentence, time.time())
         self._tell()
 

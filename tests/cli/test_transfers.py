@@ -62,14 +62,14 @@ class Witness:
             self._end(sender)
         return answer
 
-    async def run(self, *arguments: str, kill_after: int | None = None, moment: str = "") -> Ran:
+    async def run(self, *arguments: str, kill_after: int | None = None, moment: str = "", stdin: bytes = b"") -> Ran:
         """Run `pinui`; with `kill_after`, until that many requests have come."""
         self.asked, self.kill_after, self.moment = 0, kill_after, moment
         pipe = asyncio.subprocess.PIPE
         self._process = process = await asyncio.create_subprocess_exec(
-            PINUI, *arguments, env=self.environment, cwd=self.folder, stdout=pipe, stderr=pipe
+            PINUI, *arguments, env=self.environment, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
         )
-        out, err = await process.communicate()
+        out, err = await process.communicate(stdin)
         assert b"Traceback" not in err, err.decode()
         return Ran(process.returncode or 0, out.decode(), err.decode())
 
@@ -231,6 +231,59 @@ async def test_a_service_that_can_not_be_reached_leaves_the_transfer_to_resume(w
     resumed = await witness.run("transfers", "resume")
     assert resumed.code == 0, resumed.err
     assert witness.stored == {"a.txt": 1}
+
+
+async def test_a_download_that_was_killed_is_finished_by_a_later_process(witness: Witness) -> None:
+    content = random.Random(7).randbytes(500_000)
+    (witness.folder / "a.bin").write_bytes(content)
+    cid = (await witness.run("upload", "a.bin")).out.split("\t")[0]
+    gateway = witness.environment["PINUI_API_URL"] + "/ipfs"
+    witness.environment["PINUI_GATEWAY_URL"] = gateway
+    killed = await witness.run("download", cid, "-o", "copy.bin", kill_after=1, moment="before")
+    assert killed.code == -signal.SIGKILL
+    assert not (witness.folder / "copy.bin").exists()
+    assert re.match(r"2\tunfinished\tdownload\tenvironment\t0 of 1\t", (await witness.run("transfers")).out)
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    assert resumed.out == f"{witness.folder / 'copy.bin'}\n"
+    assert (witness.folder / "copy.bin").read_bytes() == content
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_a_destination_that_has_gone_is_told(witness: Witness) -> None:
+    (witness.folder / "a.txt").write_text("content")
+    cid = (await witness.run("upload", "a.txt")).out.split("\t")[0]
+    witness.environment["PINUI_GATEWAY_URL"] = witness.environment["PINUI_API_URL"] + "/ipfs"
+    (witness.folder / "there").mkdir()
+    await witness.run("download", cid, "-o", "there/copy.txt", kill_after=1, moment="before")
+    (witness.folder / "there").rmdir()
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 1
+    assert f"The folder {witness.folder / 'there'} is no longer there." in resumed.err
+    (witness.folder / "there").mkdir()
+    again = await witness.run("download", cid, "-o", "there/copy.txt")
+    assert again.code == 0, again.err
+    assert (witness.folder / "there" / "copy.txt").read_text() == "content"
+
+
+async def test_resuming_fails_as_long_as_something_failed_for_good(witness: Witness) -> None:
+    photos = make_files(witness.folder / "photos", 8)
+    await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
+    (photos / "f7.bin").unlink()
+    assert (await witness.run("transfers", "resume")).code == 1
+    assert (await witness.run("transfers", "resume")).code == 1
+    listed = await witness.run("transfers", "--json")
+    assert "No such file" in listed.out
+    assert (await witness.run("transfers", "forget")).code == 0
+    assert (await witness.run("transfers", "resume")).code == 0
+
+
+async def test_ctrl_c_while_stdin_goes_up_says_that_it_can_not_be_resumed(witness: Witness) -> None:
+    witness.signal = signal.SIGINT
+    ended = await witness.run("upload", "-", kill_after=1, moment="before", stdin=b"from a pipe")
+    assert ended.code == 130
+    assert "Content from stdin can't be resumed: pipe it in again." in ended.err
+    assert (await witness.run("transfers")).out == ""
 
 
 def test_content_of_stdin_is_not_resumed(run: Run) -> None:

@@ -49,9 +49,9 @@ class Tmux:
         """What a person sees."""
         return self._run("capture-pane", "-p", "-t", "t")
 
-    def shows(self, *words: str, twice: str = "") -> str:
+    def shows(self, *words: str, twice: str = "", patience: float = PATIENCE) -> str:
         """Wait until all of these are on the screen at once, one of them in two places."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while True:
             seen = self.screen()
             if all(word in seen for word in words) and (not twice or seen.count(twice) >= 2):

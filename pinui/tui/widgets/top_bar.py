@@ -51,6 +51,8 @@ class TopBar(Bar):
         left = Content.assemble(head, (name, "bold $strong"), "  ")
         room -= cell_len(name)
         fact = clean_line(self.fact)
-        middle = Content.styled(fact if len(fact) < room else "", "$muted")
+        while len(fact) >= room and fact:  # the last facts give way first
+            fact = fact.rpartition(" · ")[0]
+        middle = Content.styled(fact, "$muted")
         filler = Content(" " * max(1, room - middle.cell_length))
         return self.lay_out([(left, ""), (middle, ""), (filler, ""), *places])

@@ -302,6 +302,8 @@ class FilesScreen(PlaceScreen):
         """The lower border: numbers; the whole reason of a failed transfer; the profile of another one."""
         current = self.transfers.current
         words = tally(self.transfers.transfers)
+        if self.workspace.transfers.active and (pause := self.workspace.pause_left):
+            words = f"waiting for the service · {pause} s · {words}"
         if current is not None and self.transfers.has_focus:
             item = self.transfers.current_item
             if item is not None and item.error:

@@ -247,7 +247,9 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)
     if transfer.state == "left":
-        return "unfinished", " · ".join(filter(None, (many, "r resumes, del forgets")))
+        ways = ("r resumes, del forgets", "r resumes", "")
+        words = [" · ".join(filter(None, (many, way))) for way in ways]
+        return "unfinished", next((one for one in words if len(one) <= room + 2), many)
     keys = {"cancelled": "r retries", "paused": "p goes on"}
     return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
 
