@@ -297,6 +297,7 @@ class Workspace:
         rules: FolderRules = USUAL,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
+        resume: Resume | None = None,
         at: Service | None = None,
     ) -> Entry:
         """Upload a file, or a folder as one directory; `on_left_out` gets the entries that were left out."""
@@ -312,6 +313,7 @@ class Workspace:
                 follow_links=rules.follow_links,
                 exclude=rules.exclude,
                 on_progress=on_progress,
+                resume=resume,
             )
             record = await service.call(work)
             if on_left_out is not None and record.left_out is not None:

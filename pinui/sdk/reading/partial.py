@@ -28,7 +28,7 @@ class Partial:
     @classmethod
     def of(cls, resume: Resume, to: Path) -> Partial:
         """The one that an earlier process left, or a new one; `keep` hears of it before anything is written."""
-        known = _read(resume.handle)
+        known, to = _read(resume.handle), to.absolute()
         if known is not None and Path(known["partial"]).parent == to.parent:
             return cls(Path(known["partial"]), known["etag"], resume.keep)
         new = cls(temporary_beside(to), None, resume.keep)

@@ -30,6 +30,8 @@ __all__ = [
 READ_SIZE = 1024 * 1024
 # The last byte of a file that an earlier process left is read again, so that there is a rest to ask for.
 READ_AGAIN = 1
+# Where a later process may go on, bytes go to the disk in smaller pieces: a killed one loses those in memory.
+LOST_AT_MOST = 256 * 1024
 
 
 class MemorySink:
@@ -216,7 +218,7 @@ class FileSink:
         self._buffer.append(chunk)
         self._buffered += len(chunk)
         self._done += len(chunk)
-        if self._buffered >= ONE_HOP:
+        if self._buffered >= (ONE_HOP if self._partial is None else LOST_AT_MOST):
             await self._writing.room()
             self._writing.start(self._write_all, self._taken_buffer())
         if self._on_progress is not None:

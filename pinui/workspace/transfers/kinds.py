@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pinui.sdk.errors import PinuiError, SourceChanged
+from pinui.sdk.models import Resume
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError, WrongCID
 from pinui.workspace.transfers.rows import NewItem
@@ -40,6 +41,7 @@ class Operations(Protocol):
         rules: FolderRules = USUAL,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
+        resume: Resume | None = None,
         at: Service | None = None,
     ) -> Entry: ...
 
@@ -51,6 +53,7 @@ class Operations(Protocol):
         overwrite: bool = False,
         on_progress: Progress | None = None,
         on_verdict: OnVerdict | None = None,
+        resume: Resume | None = None,
         at: Service | None = None,
     ) -> Path: ...
 
@@ -113,7 +116,8 @@ class Uploading:
                     transfer.title = f"{transfer.title.rstrip('/')}/"
 
             try:
-                entry = await operations.upload(path, **how, on_progress=progress, on_left_out=note, at=service)
+                watched: dict[str, Any] = {"on_progress": progress, "on_left_out": note}
+                entry = await operations.upload(path, **how, **watched, resume=_resume(transfer, item), at=service)
             except WrongCID as error:
                 item.cid, item.entry, item.row = error.entry.cid, error.entry.id, error.entry
                 raise
@@ -152,8 +156,19 @@ class Downloading:
             overwrite=transfer.options["overwrite"],
             on_progress=progress,
             on_verdict=note,
+            resume=_resume(transfer, item),
             at=service,
         )
+
+
+def _resume(transfer: Transfer, item: Item) -> Resume:
+    """Go on where an earlier process was, and write down where this one is."""
+
+    def keep(handle: str) -> None:
+        item.resume = handle
+        transfer.mark(item)
+
+    return Resume(keep=keep, handle=item.resume)
 
 
 async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> list[NewItem]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pinui.disk import private_folder
+from pinui.sdk.reading.partial import remove_partial
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.text import encodable
 from pinui.workspace.transfers.owners import Owner, is_alive
@@ -181,6 +182,8 @@ class LedgerFile:
 
     def let_go(self, request: int, state: RequestState) -> None:
         """Write the state of a request that this process no longer works on."""
+        if state == "cancelled":
+            self._remove_partials(request)
         # Ended ones belong to it until it closes: their items may still be shown.
         owner = self._owner.name if state in ("done", "cancelled") else None
         with self._writing() as database:
@@ -190,8 +193,17 @@ class LedgerFile:
         """Remove requests with their items."""
         if not requests:
             return
+        for request in requests:
+            self._remove_partials(request)
         with self._writing() as database:
             database.executemany("DELETE FROM requests WHERE id = ?", [(one,) for one in requests])
+
+    def _remove_partials(self, request: int) -> None:
+        """Remove the incomplete files that downloads left."""
+        found = "SELECT resume FROM items JOIN requests ON requests.id = items.request"
+        chosen = "items.request = ? AND kind = 'download' AND items.state != ? AND resume IS NOT NULL"
+        for (handle,) in self._all(f"{found} WHERE {chosen}", request, int(ItemState.DONE)):
+            remove_partial(handle)
 
     def tally(self, request: int) -> Tally:
         """The items of a request, counted."""

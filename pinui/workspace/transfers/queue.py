@@ -143,6 +143,7 @@ class Transfers:
         """A row for a request that has not begun."""
         service = at or self._services_of.service
         transfer = Transfer(self._next_id, kind, title, profile=service.profile.name, options=options)
+        transfer.mark = self.ledger.mark
         self._services[transfer.id] = service
         self._next_id += 1
         self.all.append(transfer)
@@ -241,6 +242,7 @@ class Transfers:
 
     def _row_of(self, request: Request) -> Transfer:
         transfer = Transfer(self._next_id, request.kind, request.title, "left", profile=request.profile)
+        transfer.mark = self.ledger.mark
         self._next_id += 1
         transfer.number, transfer.options = request.id, request.options
         if request.state in ("paused", "failed"):

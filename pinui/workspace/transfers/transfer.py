@@ -124,6 +124,8 @@ class Transfer:
     """Bytes of the items that are done."""
     running: dict[int, Item] = field(default_factory=dict[int, "Item"])
     """The items that run now, by their ids."""
+    mark: Callable[[Item], None] = lambda _item: None
+    """Writes down how far an item is."""
     on_item: Callable[[Item], None] | None = None
     """Called with each item that is done or has failed."""
     spelled: Callable[[str], str] = str

@@ -1,0 +1,130 @@
+"""A download that is killed goes on where it was: nothing under the final name before the end, little read twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from aiohttp import ClientSession, web
+
+from pinui import Client
+from pinui.node import Node
+from tests.cli.conftest import PINUI, Ran
+from tests.servers import serve, settings_of
+
+PIECE = 64 * 1024
+
+
+class Line:
+    """A real node's gateway behind a line that counts bytes, and kills the reader after some of them."""
+
+    def __init__(self, node: Node, environment: dict[str, str], folder: Path) -> None:
+        self._url = node.gateway_url.removesuffix("/ipfs")
+        self._environment, self._folder = environment, folder
+        self.offsets: list[int] = []
+        """Where each answer began."""
+        self.sent = 0
+        self._kill_after: int | None = None
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        asked = {name: request.headers[name] for name in ("Range", "If-Range", "Accept") if name in request.headers}
+        async with ClientSession() as session, session.get(self._url + request.path_qs, headers=asked) as reply:
+            kept = ("Content-Type", "Content-Length", "Content-Range", "ETag")
+            headers = {name: reply.headers[name] for name in kept if name in reply.headers}
+            answer = web.StreamResponse(status=reply.status, headers=headers)
+            await answer.prepare(request)
+            assert request.transport is not None
+            # Bytes that wait in the system's buffers were never read.
+            request.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * PIECE)
+            self.offsets.append(int(reply.headers.get("Content-Range", "bytes 0-")[6:].partition("-")[0]))
+            sent = 0
+            async for piece in reply.content.iter_chunked(PIECE):
+                if self._kill_after is not None and sent >= self._kill_after and self._process is not None:
+                    self._process.send_signal(signal.SIGKILL)
+                    self._process = None
+                try:
+                    await answer.write(piece)
+                except ConnectionError:
+                    break
+                sent += len(piece)
+                self.sent += len(piece)
+        return answer
+
+    async def run(self, *arguments: str, kill_after: int | None = None) -> Ran:
+        """Run `pinui`; with `kill_after`, until about that many bytes have gone out."""
+        self._kill_after = kill_after
+        pipe = asyncio.subprocess.PIPE
+        self._process = process = await asyncio.create_subprocess_exec(
+            PINUI, *arguments, env=self._environment, cwd=self._folder, stdout=pipe, stderr=pipe
+        )
+        out, err = await process.communicate()
+        assert b"Traceback" not in err, err.decode()
+        return Ran(process.returncode or 0, out.decode(), err.decode())
+
+
+@pytest.fixture
+async def line(tmp_path: Path, here: Path, environment: dict[str, str]) -> AsyncIterator[tuple[Line, Client]]:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        line = Line(node, environment, here)
+        async with serve(line.answer) as (url, _):
+            addresses = {"PINUI_API_URL": node.api_url, "PINUI_GATEWAY_URL": f"{url}/ipfs", "PINUI_TOKEN": node.token}
+            environment |= addresses
+            yield line, client
+
+
+async def kill_loop(
+    line: Line, client: Client, here: Path, tmp_path: Path, *, size: int, kills: int, read_again: float
+) -> None:
+    """Download a file in spite of kills, and check that little of it was read twice."""
+    source = tmp_path / "source.bin"
+    with source.open("wb") as file:
+        for start in range(0, size, 1 << 20):
+            file.write(os.urandom(min(1 << 20, size - start)))
+    cid = (await client.upload(source)).cid
+    chance = random.Random(3)
+    for count in range(kills):
+        command = ("transfers", "resume") if count % 2 else ("download", cid, "-o", "copy.bin")
+        share = size // (kills + 1)
+        ran = await line.run(*command, kill_after=share - chance.randrange(share // 10))
+        assert ran.code == -signal.SIGKILL, ran
+        assert not (here / "copy.bin").exists()
+        assert len(list(here.iterdir())) == 1, "one incomplete file, which is found again"
+    last = await line.run("download", cid, "-o", "copy.bin")
+    assert last.code == 0, last.err
+    assert [path.name for path in here.iterdir()] == ["copy.bin"]
+    with source.open("rb") as one, (here / "copy.bin").open("rb") as other:
+        while piece := one.read(1 << 20):
+            assert piece == other.read(1 << 20)
+        assert other.read() == b""
+    assert line.offsets == sorted(line.offsets), "each goes on behind the one before"
+    assert line.sent <= size * (1 + read_again)
+    assert (await line.run("transfers")).out == ""
+
+
+async def test_a_download_that_is_killed_goes_on(line: tuple[Line, Client], here: Path, tmp_path: Path) -> None:
+    await kill_loop(*line, here, tmp_path, size=24 << 20, kills=3, read_again=0.5)
+
+
+@pytest.mark.slow
+async def test_a_gibibyte_that_is_killed_twenty_times_is_read_once(
+    line: tuple[Line, Client], here: Path, tmp_path: Path
+) -> None:
+    await kill_loop(*line, here, tmp_path, size=1 << 30, kills=20, read_again=0.1)
+
+
+async def test_forgetting_a_killed_download_removes_its_file(
+    line: tuple[Line, Client], here: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "source.bin").write_bytes(os.urandom(48 << 20))
+    cid = (await line[1].upload(tmp_path / "source.bin")).cid
+    assert (await line[0].run("download", cid, "-o", "copy.bin", kill_after=24 << 20)).code == -signal.SIGKILL
+    assert len(list(here.iterdir())) == 1
+    assert (await line[0].run("transfers", "forget")).code == 0
+    assert list(here.iterdir()) == []
