@@ -32,6 +32,8 @@ def status(options: Namespace, console: Console) -> int:
 
     cid = str(Address.parse_root(read_cid(options.cid)))
 
+    console.hint("Asking every profile and its gateways: one that has to search takes up to half a minute …")
+
     async def asked(workspace: Workspace) -> list[AtProfile]:
         from pinui.workspace.whereabouts import whereabouts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,6 +56,20 @@ def test_cid_predicts_a_folder_as_the_profile_in_use_keeps_it(verb: Verb, tmp_pa
         assert verb("--profile", profile, "upload", str(tmp_path / "album")).split("\t")[0] == predicted
     kept = verb("--profile", "mine", "cid", str(tmp_path / "album"))
     assert kept.split("\t")[0] != predicted, "only Kubo keeps the empty folder"
+
+
+def test_what_kubo_has_lost_is_copied_back_from_the_node(verb: Verb, kubo_daemon: KuboServer, tmp_path: Path) -> None:
+    verb("profile", "add", "mine", "--provider", "kubo", stdin="\n")
+    (tmp_path / "letter.txt").write_text("Dear forgetful daemon")
+    cid = verb("--profile", "mine", "upload", str(tmp_path / "letter.txt")).split("\t")[0]
+    assert verb("copy", "--from", "mine", "--to", "local", cid) == f"{cid}\tcopied\tletter.txt\n"
+    for command in (("pin", "rm", cid), ("block", "rm", cid)):
+        subprocess.run(
+            [kubo_daemon.kubo.program, *command], env=kubo_daemon.kubo.environment, capture_output=True, check=True
+        )
+    repaired = verb("--profile", "mine", "verify", "--all", "--repair-from", "local")
+    assert repaired == f"repaired\t{cid}\n"
+    assert f"{cid} recursive letter.txt" in kubo_daemon.kubo("pin", "ls", "--names", "--type=recursive").decode()
 
 
 def test_a_cluster_is_used_by_its_addresses(verb: Verb, cluster: Cluster, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+import respx
 from aiohttp import web
 
 from pinui import (
@@ -559,3 +560,19 @@ async def test_content_whose_hash_is_not_supported_says_so(make_client: MakeClie
     async with serve(content) as (url, _):
         with pytest.raises(IntegrityError, match="its hash, blake3, is not supported here"):
             await make_client(url, verify="require").download(blake3)
+
+
+@respx.mock
+@pytest.mark.parametrize(
+    ("answer", "takes"),
+    [
+        (httpx.Response(200, json={"data": {"files": []}}), True),
+        (httpx.Response(200, text="<html>A page for every path</html>"), False),
+        (httpx.Response(404, json={"error": "no such route"}), False),
+        (httpx.Response(401, json={"error": "a key of the older API"}), False),
+    ],
+)
+async def test_whether_archives_are_taken_is_asked_without_sending_one(answer: httpx.Response, takes: bool) -> None:
+    respx.get("https://pin.example/v3/files/public").mock(return_value=answer)
+    async with await Client.init(provider_token="a-long-token-0123", pin_api_url="https://pin.example") as client:
+        assert await client.takes_archives() is takes

@@ -135,12 +135,13 @@ class PinProvider(GatewayContent):
     async def takes_cars(self) -> bool:
         """Whether the newer API is there, and the key may use it: only that one takes CARs."""
         try:
-            await self._api.call(self._api.request("GET", "v3/files/public", {"limit": 1}))
+            _status, body = await self._api.call(self._api.request("GET", "v3/files/public", {"limit": 1}))
         except ProviderError as error:
             if error.status in (400, 401, 403, 404, 405, 501):
                 return False
             raise
-        return True
+        data = wire.answer_object(body).get("data")  # some servers have a page for every path
+        return isinstance(data, dict) and "files" in data
 
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
         """Pin the content of a CAR with one root. Only the newer API takes those."""
