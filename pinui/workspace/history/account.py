@@ -99,7 +99,7 @@ def name_pin(history: HistoryFile, profile: str, cid: str, name: str) -> None:
     """Note a pin's name at the service."""
     with explained(history.path), writing(history.connection):
         history.connection.execute(
-            f"UPDATE entries SET service_name = ? WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
+            f"UPDATE entries SET service_name = ? WHERE {OF_CID} AND +profile = ? AND standing > 0",  # noqa: S608
             (storable(name) or None, *of_cid(_canonical(cid)), profile),
         )
 

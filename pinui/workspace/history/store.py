@@ -205,7 +205,7 @@ class HistoryFile:
 
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
         """The number of a profile's rows with one of these CIDs, in either version."""
-        sql = f"SELECT count(*) FROM entries WHERE {OF_CID} AND profile = ? AND recorded"  # noqa: S608
+        sql = f"SELECT count(*) FROM entries WHERE {OF_CID} AND +profile = ? AND recorded"  # noqa: S608
         wanted = {min(both_versions(cid)) for cid in cids}
         return sum(self._all(sql, [*of_cid(cid), profile])[0][0] for cid in wanted)
 
@@ -355,7 +355,7 @@ class HistoryFile:
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note the result of reading content back, on every row of the CID."""
-        sql = f"UPDATE entries SET verification = ? WHERE {OF_CID} AND profile = ?"  # noqa: S608
+        sql = f"UPDATE entries SET verification = ? WHERE {OF_CID} AND +profile = ?"  # noqa: S608
         self._change(sql, verdict, *of_cid(cid), profile)
 
     def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
@@ -393,7 +393,7 @@ class HistoryFile:
         removed = self.connection.execute(sql, ids).rowcount
         for profile, cid, timestamp, size, standing, run, service_name, id_ in pins:
             before = self.connection.execute(
-                f"SELECT max(id) FROM entries WHERE {OF_CID} AND profile = ? AND direction = 'sent'",  # noqa: S608
+                f"SELECT max(id) FROM entries WHERE {OF_CID} AND +profile = ? AND direction = 'sent'",  # noqa: S608
                 (*of_cid(cid), profile),
             ).fetchone()[0]
             if before is not None:  # an older record of the same content
