@@ -56,6 +56,20 @@ async def test_a_folder_goes_up_after_a_question_that_tells_everything(notes: Pa
         await shows(pilot, "left out 1 hidden name, 1 link and 1 empty folder")
 
 
+async def test_each_file_of_a_folder_can_become_a_pin_of_its_own(notes: Path) -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "notes/")
+        await pilot.press("j", "u")
+        await shows(pilot, "Upload notes/: 3 files", "f each file")
+        await pilot.press("f")
+        await shows(pilot, "Each file gets a CID of its own")
+        await confirm(pilot, "U")
+        await shows(pilot, "▸ notes/", "3 of 3", "1 done")
+        rows = await app.workspace.history.page(Query())
+        assert {row.name for row in rows} == {"f1", "f2", "f10"}
+
+
 async def test_a_service_that_keeps_empty_folders_leaves_none_out(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Profile, "keeps_empty_folders", True)
     async with workbench() as (_app, pilot):

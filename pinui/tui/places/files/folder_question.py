@@ -38,6 +38,8 @@ class FolderQuestion(Confirm):
         super().__init__("Upload", f"Looking into {self._about} …", consequence, "Upload", [("…", "")])
         self.hidden = False
         """Whether hidden names inside the folders are uploaded, too."""
+        self.each = False
+        """Whether each file in the folders becomes a pin of its own."""
         self._can_answer = False
         self._found = (0, 0)
 
@@ -63,6 +65,11 @@ class FolderQuestion(Confirm):
     def action_toggle_hidden(self) -> None:
         """Take hidden names in, or leave them out."""
         self.hidden = not self.hidden
+        self._count_again()
+
+    def action_toggle_each(self) -> None:
+        """Pin each file by itself, or each folder as one."""
+        self.each = not self.each
         self._count_again()
 
     def _count_again(self) -> None:
@@ -114,6 +121,8 @@ class FolderQuestion(Confirm):
             words.append("The key . takes hidden names in.")
         elif self.hidden:
             words.append("Hidden names go up, too: the key . leaves them out.")
+        if self.each:
+            words.append("Each file gets a CID of its own: f makes each folder one CID again.")
         return "\n".join(words)
 
     def _show_progress(self) -> None:

@@ -95,6 +95,13 @@ FOLDER_QUESTION = Group(
             "hidden names",
             "Take hidden names in the folder in, or leave them out",
         ),
+        here(
+            "folder_question.each",
+            "f",
+            "screen.toggle_each",
+            "each file",
+            "Pin each file by itself, or the folder as one",
+        ),
     ),
 )
 

@@ -176,15 +176,15 @@ class FilesScreen(PlaceScreen):
     async def _upload(self, paths: list[Path]) -> None:
         from pinui.tui.places.files.folder_question import FolderQuestion
 
-        hidden, profile = False, self.workspace.profile
+        hidden, each, profile = False, False, self.workspace.profile
         if any([await asyncio.to_thread(_is_more_than_a_file, path) for path in paths]):
             question = FolderQuestion(paths, _readers(profile), keeps_empty_folders=profile.keeps_empty_folders)
             if not await self.ask(question):
                 return
-            hidden = question.hidden
+            hidden, each = question.hidden, question.each
         browser, transfers = self.browser, self.workspace.transfers
-        if len(paths) > MOST_ROWS:
-            transfers.upload_all(paths, rules=FolderRules(hidden=hidden))
+        if each or len(paths) > MOST_ROWS:
+            transfers.upload_all(paths, rules=FolderRules(hidden=hidden), each=each)
         else:
             for path in paths:
                 transfers.upload(path, rules=FolderRules(hidden=hidden))

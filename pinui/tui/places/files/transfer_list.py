@@ -191,8 +191,17 @@ def _item_line(transfer: Transfer, item: Item | None, width: int) -> list[Span]:
         words = (item.error or "").removeprefix(f"{item.source}: ").replace(item.source, "it")
         return [("    ", ""), ("✗ ", "error"), title, (fit(words, max(0, width - name - 9)), "error")]
     if item.id in transfer.running:
-        share = f"{min(99, 100 * item.done // item.size)} %" if item.size else ""
-        return [("    ", ""), (SIGNS.get(transfer.kind, "⇄ "), "primary"), title, (right(share, 6), "text")]
+        share = min(0.99, item.done / item.size) if item.size else 0.0
+        bar = width // 4
+        full = round(bar * share)
+        return [
+            ("    ", ""),
+            (SIGNS.get(transfer.kind, "⇄ "), "primary"),
+            title,
+            ("━" * full, "primary"),
+            ("─" * (bar - full), "line"),
+            (right(f"{int(share * 100)} %" if item.size else "", 6), "text"),
+        ]
     number = "" if item.size is None else size(item.size)
     if item.state is ItemState.DONE:
         before = "was gone already" if transfer.kind == "revoke" else "held already"
@@ -231,6 +240,7 @@ def share_of(transfer: Transfer) -> float | None:
 def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
     """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     many = f"{transfer.finished:,} of {transfer.items:,}" if transfer.items > 1 else ""
+    many += f", {transfer.failed:,} failed" if many and transfer.failed else ""
     if transfer.state == "running":
         if transfer.items == 1 and transfer.total and transfer.done >= transfer.total:
             # The last bytes are on their way, or being checked.
