@@ -1,8 +1,9 @@
-"""A download that is killed goes on where it was: nothing under the final name before the end, little read twice."""
+"""A large transfer that is killed goes on where it was: little is read or sent twice, and nothing is there half."""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import random
 import signal
@@ -128,3 +129,58 @@ async def test_forgetting_a_killed_download_removes_its_file(
     assert len(list(here.iterdir())) == 1
     assert (await line[0].run("transfers", "forget")).code == 0
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.slow
+async def test_an_upload_in_pieces_that_is_killed_goes_on_at_the_offset_of_the_service(
+    tmp_path: Path, here: Path, environment: dict[str, str]
+) -> None:
+    size = 160 << 20
+    (here / "large.bin").write_bytes(os.urandom(size))
+    taken = 0
+    process: asyncio.subprocess.Process | None = None
+
+    async def answer(request: web.Request) -> web.Response:
+        nonlocal taken, process
+        body = await request.read()
+        if request.method == "PATCH":
+            taken += len(body)
+        headers = {name: value for name, value in request.headers.items() if name not in ("Host", "Content-Length")}
+        headers["Host"] = request.host
+        async with (
+            ClientSession() as session,
+            session.request(
+                request.method, node.api_url + request.path_qs, data=io.BytesIO(body), headers=headers
+            ) as reply,
+        ):
+            content = await reply.read()
+        if request.method == "PATCH" and process is not None:  # the first piece is there, and its answer is lost
+            process.send_signal(signal.SIGKILL)
+            process = None
+        left_out = ("Content-Length", "Date", "Server", "Content-Encoding")
+        told = {name: value for name, value in reply.headers.items() if name not in left_out}
+        return web.Response(status=reply.status, body=content, headers=told)
+
+    async def run(*arguments: str) -> Ran:
+        nonlocal process
+        pipe = asyncio.subprocess.PIPE
+        process = running = await asyncio.create_subprocess_exec(
+            PINUI, "--profile", "hosted", *arguments, env=environment, cwd=here, stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        if arguments[0] != "upload" or taken:
+            process = None
+        out, err = await running.communicate(node.token.encode())
+        return Ran(running.returncode or 0, out.decode(), err.decode())
+
+    async with Node(tmp_path / "node") as node, serve(answer) as (url, _):
+        environment["PINUI_TOKEN_HOSTED"] = node.token
+        address = ("--api-url", url, "--gateway-url", node.gateway_url, "--dialect", "pinata-v3")
+        added = await run("profile", "add", "hosted", *address)
+        assert added.code == 0, added.err
+        assert (await run("upload", "large.bin")).code == -signal.SIGKILL
+        ended = await run("upload", "large.bin")
+        assert ended.code == 0, ended.err
+        assert taken == size, "no piece was sent twice"
+        async with await Client.init(**settings_of(node)) as client:
+            assert [pin.cid async for pin in client.pins()] == [ended.out.split("\t")[0]]
+            assert await client.verify(ended.out.split("\t")[0]) == "verified"
