@@ -21,6 +21,7 @@ from pinui.ipfs.unixfs import FilePiece, Symlink, read_block
 from pinui.sdk.errors import ContentError, NetworkError, NetworkTimeout, PinuiError, ProviderError, Unsupported
 from pinui.sdk.models import Pin
 from pinui.sdk.names import safe_name
+from pinui.sdk.stored_json import text_of
 from pinui.sdk.urls import is_loopback
 from pinui.sdk.writing.folder_rules import EVERYTHING
 from pinui.sdk.writing.prediction import predict_source, profile_for
@@ -28,6 +29,7 @@ from pinui.sdk.writing.sources import open_source
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.filters import parse_filter
 from pinui.workspace.open_client import OpenClient
+from pinui.workspace.rows import Entry
 from pinui.workspace.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -171,9 +173,33 @@ class Copying:
                 await self._check_destination(error)
                 raise
             if state == "copied":
-                made = Pin(cid=pin.cid, name=pin.name, size=pin.size)
-                await self._home.history.add_pin(self._to.profile.name, made, time.time_ns() // 1_000_000)
+                await self._record(pin)
         return state
+
+    async def _record(self, pin: Item) -> None:
+        """Write a copy into the history, with what is known here of its content."""
+        history, profile, now = self._home.history, self._to.profile.name, time.time_ns() // 1_000_000
+        if await history.latest(pin.cid, profile) is not None:  # a repair, or a pin that was revoked
+            await history.add_pin(profile, Pin(cid=pin.cid, name=pin.name, size=pin.size), now)
+            return
+        known, text = await history.latest(pin.cid), None
+        if known is not None and known.kind != "file":
+            record = await history.record(known.id)
+            text = None if record is None or record.data is None else await text_of(record.data)
+        row = Entry(
+            0,
+            pin.cid,
+            now,
+            pin.size or 0 if known is None else known.size,
+            "file" if text is None else "json",
+            "sent",
+            profile,
+            name=pin.name if known is None else known.name,
+            excerpt=text,
+            verification="verified",
+            is_folder=known is not None and known.is_folder,
+        )
+        await history.add(row, text)
 
     async def is_there(self, cid: str) -> bool:
         """Whether the destination keeps some content, or is about to."""

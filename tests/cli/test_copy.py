@@ -111,6 +111,10 @@ def test_everything_goes_once_with_its_cid_and_name(call: Run, copy: Run, pins: 
     assert (pins()[folder], pins()[odd]) == ("album", "odd")
     assert call("verify", folder, odd, "--profile", "work", PINUI_TOKEN_WORK=CANARY).code == 0
 
+    rows = map(json.loads, call("--json", "history").out.splitlines())
+    copies = {row["cid"]: (row["kind"], row.get("name")) for row in rows if row["profile"] == "work"}
+    assert copies == {folder: ("file", "album"), stored: ("json", None), odd: ("file", "odd")}
+
     again = copy(folder, stored)
     assert (again.code, [line.split("\t")[1] for line in again.out.splitlines()]) == (0, ["there", "there"])
     assert "0 copied, 2 there already." in again.err
