@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from pinui.ipfs.errors import ContentAddressError, MissingBlock
 from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
-from pinui.node.index import Index, Pin, put_job, remove_job
+from pinui.node.index import Index, Pin, insert_job, remove_job, update_job
 from pinui.node.remote import RemoteError, read_car
 from pinui.node.store import PinStore
 from pinui.node.trees import copy_tree, describe_tree
@@ -80,7 +81,7 @@ class PinsByCid:
         jobs = self._store.ask(_read)
         left = [job for job, owner in jobs if job.status == "retrieving" and not self._store.is_alive(owner)]
         for job in left:
-            self._put(job)
+            self._write(update_job, job)
         return left
 
     def _add(self, job: Job) -> tuple[Job, bool]:
@@ -91,12 +92,12 @@ class PinsByCid:
                 return older, False
         if len(jobs) >= MOST_JOBS:
             raise ApiError.of(503, "NODE_BUSY", f"The queue holds {MOST_JOBS:,} requests: delete some of them.")
-        self._put(job)
+        self._write(insert_job, job)
         return job, True
 
-    def _put(self, job: Job) -> None:
+    def _write(self, write: Callable[[sqlite3.Connection, str, str, str], None], job: Job) -> None:
         text = json.dumps(asdict(job) | {"cid": str(job.cid)})
-        self._store.change(lambda connection: put_job(connection, job.id, self._store.owner, text))
+        self._store.change(lambda connection: write(connection, job.id, self._store.owner, text))
 
     def _run(self, job: Job) -> None:
         task = self._tasks[job.id] = asyncio.create_task(self._fetch(job))
@@ -114,7 +115,7 @@ class PinsByCid:
             else:
                 await self._workers.run(self._store.change, lambda connection: remove_job(connection, job.id))
                 return
-        await self._workers.run(self._put, replace(job, status=outcome))
+        await self._workers.run(self._write, update_job, replace(job, status=outcome))
 
     async def _fetch_from(self, gateway: str, job: Job) -> None:
         car = ForeignCar(self._store.draft, job.cid)

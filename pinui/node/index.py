@@ -33,15 +33,16 @@ __all__ = [
     "cars_of",
     "id_of",
     "insert_group",
+    "insert_job",
     "insert_pin",
     "make_index",
     "pin_of",
     "pin_with_id",
-    "put_job",
     "remove_group",
     "remove_job",
     "remove_pin",
     "update_group",
+    "update_job",
     "update_pin",
 ]
 
@@ -408,13 +409,14 @@ def remove_group(connection: sqlite3.Connection, id_: str) -> bool:
     return connection.execute("DELETE FROM groups WHERE id = ?", (id_,)).rowcount > 0
 
 
-def put_job(connection: sqlite3.Connection, id_: str, owner: str, job: str) -> None:
-    """Add a request to pin by CID, or change it, within a transaction."""
-    connection.execute(
-        "INSERT INTO jobs (id, owner, job) VALUES (?, ?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, job = excluded.job",
-        (id_, owner, job),
-    )
+def insert_job(connection: sqlite3.Connection, id_: str, owner: str, job: str) -> None:
+    """Add a request to pin by CID, within a transaction."""
+    connection.execute("INSERT INTO jobs (id, owner, job) VALUES (?, ?, ?)", (id_, owner, job))
+
+
+def update_job(connection: sqlite3.Connection, id_: str, owner: str, job: str) -> None:
+    """Write a request to pin by CID again, within a transaction, unless it was removed."""
+    connection.execute("UPDATE jobs SET owner = ?, job = ? WHERE id = ?", (owner, job, id_))
 
 
 def remove_job(connection: sqlite3.Connection, id_: str) -> bool:

@@ -47,7 +47,7 @@ from pinui.node.workers import Workers
 __all__ = ["Terms", "TusUpload", "TusUploads", "read_metadata"]
 
 MOST_UPLOADS = 64
-"""Uploads at once; of more, the one that has been idle for longest is forgotten."""
+"""Uploads at once; of more, the one that has been idle for longest is forgotten, a finished one first."""
 KEPT = 24 * 60 * 60
 """Seconds that an upload is kept after its last piece."""
 UPLOAD_ID = re.compile(r"[0-9a-f-]{36}")
@@ -205,7 +205,7 @@ class TusUploads:
             idle = [upload for upload in self._uploads.values() if not upload.lock.locked()]
             if not idle:
                 raise ApiError.of(503, "NODE_BUSY", f"{MOST_UPLOADS} uploads are running.", {"Retry-After": "5"})
-            await self._forget(min(idle, key=lambda upload: upload.used_at))
+            await self._forget(min(idle, key=lambda upload: (upload.pin is None, upload.used_at)))
         return await self._workers.run(self._make, terms)
 
     def _make(self, terms: Terms) -> TusUpload:
@@ -333,7 +333,7 @@ class TusUploads:
         """Remove uploads that nobody went on with. Those of other processes that run are locked."""
         for path in self._folder.glob("*.json"):
             try:
-                newest = max(file.stat().st_mtime for file in self._folder.glob(f"{path.stem}.*"))
+                newest = max(file.stat().st_mtime for file in _files(path) if file.exists())
                 if path.stem not in self._uploads and newest < time.time() - KEPT:
                     os.close(_lock(path))
                     _remove(path)
@@ -367,8 +367,12 @@ def _lock(path: Path) -> int:
     return guard
 
 
+def _files(path: Path) -> tuple[Path, ...]:
+    return path.with_suffix(".car"), path.with_suffix(".old"), path
+
+
 def _remove(path: Path) -> None:
     """Remove the files of an upload, its terms last: files without terms are never looked at."""
-    for file in (path.with_suffix(".car"), path.with_suffix(".old"), path):
+    for file in _files(path):
         with suppress(OSError):
             file.unlink()

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -252,3 +253,32 @@ def test_two_nodes_on_one_folder_share_the_queue_and_fetch_once(tmp_path: Path, 
         assert one.get("/v3/files/public/pin_by_cid").json()["data"]["jobs"] == []
     first.stop()
     second.stop()
+
+
+def test_a_request_that_was_deleted_elsewhere_does_not_come_back_when_it_fails(tmp_path: Path) -> None:
+    deleted, over = threading.Event(), threading.Event()
+
+    def refuse(listener: socket.socket) -> None:
+        deleted.wait()
+        while not over.is_set():
+            with suppress(TimeoutError):
+                listener.accept()[0].close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
+        refusing = threading.Thread(target=refuse, args=(listener,))
+        refusing.start()
+        first = Node(tmp_path / "node", fetch_from=[f"http://127.0.0.1:{listener.getsockname()[1]}"])
+        second = Node(tmp_path / "node")
+        first.start()
+        second.start()
+        with client(first) as one, client(second) as two:
+            job = one.post("/v3/files/public/pin_by_cid", json={"cid": cid_of(b"x")}).json()["data"]
+            two.delete(f"/v3/files/public/pin_by_cid/{job['id']}")
+            deleted.set()
+            one.post("/v3/files/public/pin_by_cid", json={"cid": cid_of(b"y")})
+            assert [job["cid"] for job in wait_for_queue(one)] == [cid_of(b"y")]
+        first.stop()
+        second.stop()
+        over.set()
+        refusing.join()
