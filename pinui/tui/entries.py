@@ -6,10 +6,16 @@ from pinui.figures import count, size
 from pinui.workspace import Entry
 from pinui.workspace.rows import Standing
 
-__all__ = ["KIND_TONES", "VERDICTS", "WHERE", "kind_label", "size_in_words", "title_of"]
+__all__ = ["KIND_TONES", "PIN_STATES", "VERDICTS", "WHERE", "kind_label", "size_in_words", "title_of"]
 
 KIND_TONES = {"json": "primary", "file": "secondary", "message": "warning"}
 KIND_LABELS = {"json": "json", "file": "file", "message": "msg"}
+PIN_STATES = {
+    "queued": ("◌", "warning", "the service looks for the content"),
+    "pinning": ("◌", "warning", "the service is fetching the content"),
+    "failed": ("✗", "error", "the service did not find the content; P asks again"),
+}
+"""The mark, the tone and an explanation of a pin that the service was asked for and has not made yet."""
 VERDICTS = {
     "verified": ("✓", "success", "verified", "the bytes hash to the CID"),
     "unverifiable": ("?", "warning", "not provable", "the service cut the file its own way"),

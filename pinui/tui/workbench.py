@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from textual import events
 from textual.message import Message
+from textual.timer import Timer
 
 from pinui.figures import ago, count, plural
 from pinui.tui.busy import Busy
@@ -45,6 +46,8 @@ log = logging.getLogger("pinui.tui")
 LOOK = 1.5
 GROWN_OLD = 30.0
 """Seconds between two checks of the history's file, and seconds after which ages are written again."""
+ASK_AGAIN, LAST_ASK = 10.0, 300.0
+"""Seconds until the service is asked about a pin that it has not made yet: the first time, and later at most."""
 MOMENT = 0.5
 """Seconds of another view that a killed process may lose."""
 KEPT = 500
@@ -135,6 +138,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.view = View()
         """The view of the last run, and then of this one."""
         self._view_is_due = False
+        self._asking: Timer | None = None
         self._profile, self._home = profile, home
         self._dirty = False
         self._visited: list[Place] = []
@@ -272,6 +276,25 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self._workspace_changed()
 
         self.run_worker(read, group="app.mirror", exclusive=True, exit_on_error=False)
+
+    def ask_again(self, seconds: float = ASK_AGAIN) -> None:
+        """Ask about pins that the service has not made yet: soon, and then less and less often."""
+
+        async def ask() -> None:
+            try:
+                wanted = await self.workspace.ask_again()
+            except Exception as error:  # noqa: BLE001  the bar shows that the service failed; the log tells why
+                self.note_error(error)
+                wanted = True
+            self._workspace_changed()
+            if wanted and self.workspace.requests:
+                self.ask_again(min(2 * seconds, LAST_ASK))
+
+        if self._asking is not None:
+            self._asking.stop()
+        self._asking = self.set_timer(
+            seconds, lambda: self.run_worker(ask, group="app.requests", exclusive=True, exit_on_error=False)
+        )
 
     async def test(self, other: Profile | None = None) -> TestResult:
         """Ask the service in use, or another one, whether the token works; remember how long it took."""

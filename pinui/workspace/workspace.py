@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         Peek,
         PeerStatus,
         Pin,
+        PinStatus,
         Resume,
         Totals,
         Verification,
@@ -78,6 +79,8 @@ class Workspace:
         self.status = Status("unknown", NOTHING_YET, time.time())
         self.waiting_until: float | None = None
         """While the service has asked for a pause: when the next try begins, in `time.monotonic()` seconds."""
+        self.requests: dict[tuple[str, str], PinStatus] = {}
+        """Pins that a service was asked for and has not made yet: their states, by profile and CID."""
         self._left: list[Service] = []
         self._others: dict[str, Service] = {}
         self._subscribers: list[Callable[[], None]] = []
@@ -232,7 +235,8 @@ class Workspace:
 
     async def sync(self, *, full: bool = False) -> AccountState:
         """Mirror the account of the service in use: new pins, and all pins from time to time or with `full`."""
-        return await self.mirror.run(self.service, full=full)
+        state = await self.mirror.run(self.service, full=full)
+        return await self.account_state() if await self.ask_again() else state
 
     async def account_state(self) -> AccountState:
         """The known part of the account of the service in use."""
@@ -243,9 +247,32 @@ class Workspace:
         with self.service.held() as service:
             client = await self._ready_to_write(service)
             pin = await service.call(client.pin(cid, name=name))
-            if pin.status == "pinned":
-                await self.history.add_pin(service.profile.name, pin, _now())
+            await self._note_pin(service, pin)
         return pin
+
+    async def ask_again(self) -> bool:
+        """Ask the service in use about the pins that it has not made yet. Returns False if there are none."""
+        from pinui.sdk.models import Pin
+
+        with self.service.held() as service:
+            wanted = [cid for profile, cid in self.requests if profile == service.profile.name]
+            for cid in wanted:
+                client = (await service.open()).client
+                pin = await service.call(client.find(cid))
+                if pin is None:  # a service may list nothing until it has the content
+                    pin = Pin(cid=cid, status=self.requests.get((service.profile.name, cid), "queued"))
+                await self._note_pin(service, pin)
+        return bool(wanted)
+
+    async def _note_pin(self, service: Service, pin: Pin) -> None:
+        from pinui.sdk.address import Address
+
+        key = service.profile.name, Address.parse_root(pin.cid).cid
+        if pin.status == "pinned":
+            self.requests.pop(key, None)
+        else:
+            self.requests[key] = pin.status
+        await self.history.add_pin(service.profile.name, pin, _now())
 
     async def peers(self, cid: str) -> tuple[PeerStatus, ...]:
         """The peers of a cluster that keep a pin, or will; empty for other services, and if it isn't pinned."""
@@ -518,6 +545,7 @@ class Workspace:
                     raise
                 was_pinned = False
                 service.answered()
+            self.requests.pop((service.profile.name, canonical), None)
             await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
 

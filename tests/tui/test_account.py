@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from tests.tui.pilots import confirm, shows, told, until, workbench
+from pinui.sdk.models import Pin, PinStatus
+from tests.tui.pilots import confirm, shows, text_of, told, until, workbench
 from tests.tui.test_pins import pins_of, store
 
 
@@ -60,6 +61,39 @@ async def test_a_cid_is_pinned_with_a_key() -> None:
         await pilot.press("enter")
         await told(pilot, "is pinned.")
         await shows(pilot, "1 pin")
+
+
+async def test_a_pin_that_the_service_has_not_made_yet_shows_its_state() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        cid = (await client.store({"a": 1})).cid
+        await client.revoke(cid)
+        states: list[PinStatus] = ["queued", "pinning", "failed", "pinned"]
+        find = client.find
+
+        async def asked(address: str, *, name: str | None = None) -> Pin:
+            return Pin(cid=address, name=name, status=states[0])
+
+        async def found(address: str) -> Pin | None:
+            return Pin(cid=address, status=states[0])
+
+        client.pin, client.find = asked, found  # type: ignore[method-assign]
+        await pilot.press("P")
+        await shows(pilot, "The CID that the service should keep")
+        app.screen.query_one(Input).value = cid
+        await pilot.press("enter")
+        await told(pilot, "looks for")
+        await shows(pilot, "queued  ", "◌ queued", "the service looks for the content")
+        for words in ("◌ pinning", "✗ failed"):
+            del states[0]
+            await app.workspace.ask_again()
+            await shows(pilot, words)
+        client.find = find  # type: ignore[method-assign]
+        await client.store({"a": 1})
+        await pilot.press("r")
+        await until(pilot, lambda: not app.workspace.requests, "the pin")
+        await until(pilot, lambda: "failed" not in text_of(app), "the end of its state")
+        assert "1 pin" in text_of(app)
 
 
 async def test_connection_tells_when_the_account_was_mirrored() -> None:

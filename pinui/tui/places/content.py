@@ -109,6 +109,8 @@ async def pin_address(screen: PlaceScreen, address: str) -> None:
     """Ask the service to keep what somebody else stored."""
     with screen.app.busy("pinning …"):
         pin = await screen.workspace.pin(address)
+    if pin.status in ("queued", "pinning"):
+        screen.app.ask_again()
     short = short_cid(pin.cid)
     screen.app.tell(
         f"{short} is pinned."

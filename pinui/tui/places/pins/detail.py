@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rich.cells import cell_len
 from textual import events
@@ -17,7 +17,7 @@ from textual.reactive import reactive
 from pinui import FolderItem, Peek, PeerStatus, PinuiError
 from pinui.figures import ago, when
 from pinui.tui.display import first_lines, fit, short_path, wrapped
-from pinui.tui.entries import VERDICTS, WHERE, size_in_words, title_of
+from pinui.tui.entries import PIN_STATES, VERDICTS, WHERE, size_in_words, title_of
 from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.keys import DETAIL
@@ -26,6 +26,9 @@ from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Entry
 from pinui.workspace.text import natural_key
 from pinui.workspace.whereabouts import copies
+
+if TYPE_CHECKING:
+    from pinui.sdk.models import PinStatus
 
 __all__ = ["Detail"]
 
@@ -46,6 +49,8 @@ class Detail(LineView):
     refused: reactive[str] = reactive("", init=False)
     """Why the pin could not be revoked."""
     is_marked: reactive[bool] = reactive(False, init=False)
+    pin_state: reactive[PinStatus | None] = reactive(None, init=False)
+    """The state of a pin that the service has not made yet."""
 
     class Measured(Message):
         """The pane was shown or has another size: its preview may have to be made again."""
@@ -77,6 +82,10 @@ class Detail(LineView):
 
     def watch_refused(self) -> None:
         """Say so, or no longer."""
+        self.rebuild(keep=True)
+
+    def watch_pin_state(self) -> None:
+        """Show the state, or no longer."""
         self.rebuild(keep=True)
 
     def watch_is_marked(self) -> None:
@@ -210,6 +219,9 @@ class Detail(LineView):
         if gone:
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
             lines += [[(line, "muted")] for line in wrapped(_way_back(entry), width)]
+        elif self.pin_state is not None:
+            sign, tone, why = PIN_STATES[self.pin_state]
+            lines += [[(f"{sign} {self.pin_state}", tone)], *([(line, "muted")] for line in wrapped(why, width))]
         elif entry.verification in VERDICTS:
             mark, tone, word, why = VERDICTS[entry.verification]
             if len(word) + len(why) + 4 <= width:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from rich.cells import cell_len
 from textual import events, getters
@@ -13,7 +13,7 @@ from textual.reactive import reactive
 
 from pinui.figures import age, short_cid, size
 from pinui.tui.display import fit, right
-from pinui.tui.entries import KIND_TONES, VERDICTS, WHERE, kind_label, title_of
+from pinui.tui.entries import KIND_TONES, PIN_STATES, VERDICTS, WHERE, kind_label, title_of
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.keys import PINS
 from pinui.tui.widgets.fields import pane_title
@@ -22,6 +22,9 @@ from pinui.tui.widgets.line_view import Line
 from pinui.tui.workbench import Workbench
 from pinui.workspace import Entry
 from pinui.workspace.rows import Sort, Standing
+
+if TYPE_CHECKING:
+    from pinui.sdk.models import PinStatus
 
 __all__ = ["Ids", "PinList"]
 
@@ -128,6 +131,8 @@ class PinList(ItemList):
         self.known: dict[int, Entry] = {}
         self.marked: set[int] = set()
         self.failed: dict[int, str] = {}
+        self.states: Mapping[str, PinStatus] = {}
+        """The states of pins that the service has not made yet, by their CIDs."""
         self.sort: Sort = "newest"
         self.words: tuple[str, ...] = ()
         """The words of the filter, which are highlighted."""
@@ -305,14 +310,18 @@ class PinList(ItemList):
             mark, tone = "×", "muted"
         elif number in self.failed:
             mark, tone = "✗", "error"
+        state = self.states.get(entry.cid)
+        if state is not None and not gone:
+            mark, tone, _ = PIN_STATES[state]
         wide, narrow = width >= WIDE, width < NARROW
         where: tuple[str, str, str] = WHERE.get(entry.standing, WHERE[Standing.HERE])
         if self.copies is not None and entry.cid in self.copies and not gone:
             there, wanted = self.copies[entry.cid]
             where = f"{there}/{wanted}", "success" if there == wanted else "warning", ""
         room = width - (40 if wide else 24 if narrow else 37) - self._on_width(wide=wide)
-        name = fit(title_of(entry), room).rstrip()
-        gap = " " * (room - cell_len(name))
+        word = f"  {state}" if state is not None and not gone else ""
+        name = fit(title_of(entry), room - len(word)).rstrip()
+        gap = " " * (room - len(word) - cell_len(name))
         name_tone = "struck muted" if gone else "bold strong" if here else "text"
         kind = kind_label(entry) if wide else kind_label(entry)[0]
         return [
@@ -320,6 +329,7 @@ class PinList(ItemList):
             (mark, tone),
             (" ", ""),
             *highlighted(name, self.words, name_tone),
+            (word, tone),
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),

@@ -185,6 +185,7 @@ class PinsScreen(PlaceScreen):
             self._take_up_filter()
         query = replace(self.asked, profile=self.workspace.profile.name)
         pins, history = self.pins, self.workspace.history
+        pins.states = {cid: state for (name, cid), state in self.workspace.requests.items() if name == query.profile}
         state = await self.workspace.account_state()
         self.app.accounts[query.profile or ""] = state
         pins.tells_where = state.tells_where and (self.workspace.profile.preset != "local" or state.differs)
@@ -275,6 +276,7 @@ class PinsScreen(PlaceScreen):
         detail.now, detail.tells_where = self.app.clock(), self.pins.tells_where
         detail.entry = entry
         detail.refused = self.pins.failed.get(entry.id, "") if entry else ""
+        detail.pin_state = self.pins.states.get(entry.cid) if entry else None
         self._show_mark()
         self._tell_position()
         self._preview_at_rest()
