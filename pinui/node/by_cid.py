@@ -13,7 +13,7 @@ from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError, MissingBlock
 from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
-from pinui.node.errors import ApiError
+from pinui.node.errors import ApiError, is_disk_full
 from pinui.node.index import Index, Pin, insert_job, remove_job, update_job
 from pinui.node.remote import RemoteError, read_car
 from pinui.node.store import PinStore
@@ -110,6 +110,11 @@ class PinsByCid:
                 await self._fetch_from(gateway, job)
             except ContentAddressError:
                 outcome = "invalid_object"
+            except OSError as error:
+                if not is_disk_full(error):
+                    raise
+                outcome = "over_max_size"
+                break
             except RemoteError:
                 continue
             else:

@@ -56,8 +56,8 @@ LIST_FILTERS = {
 }
 JOB_FILTERS = {"sort", "status", "ipfs_pin_hash", "limit", "offset"}
 INVALID = "Invalid request format."
-JobStatus = Literal["retrieving", "expired", "invalid_object"]
-"""`expired`: no gateway has it. `invalid_object`: a gateway's answer can't be pinned."""
+JobStatus = Literal["retrieving", "expired", "invalid_object", "over_max_size"]
+"""`expired`: no gateway has it. `invalid_object`: its content can't be pinned. `over_max_size`: the disk is full."""
 
 
 @dataclass(frozen=True, slots=True)

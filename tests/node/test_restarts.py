@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pinui.ipfs.errors import MissingBlock
 from pinui.ipfs.importer import KUBO_V1
 from pinui.node import Node
 from pinui.node.store import PinStore
@@ -282,3 +283,22 @@ def test_a_request_that_was_deleted_elsewhere_does_not_come_back_when_it_fails(t
         second.stop()
         over.set()
         refusing.join()
+
+
+def test_a_request_that_the_disk_has_no_room_for_says_so(
+    tmp_path: Path, elsewhere: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with client(elsewhere) as there:
+        cid = upload(there)["cid"]
+    node = Node(tmp_path / "node", fetch_from=[elsewhere.gateway_url])
+    node.start()
+    with client(node) as api, monkeypatch.context() as full:
+        monkeypatch.setattr("pinui.node.by_cid.PinsByCid._pin_part", missing)
+        full.setattr("pinui.node.draft.os.writev", no_room)
+        api.post("/v3/files/public/pin_by_cid", json={"cid": cid})
+        assert [job["status"] for job in wait_for_queue(api)] == ["over_max_size"]
+    node.stop()
+
+
+async def missing(*_: object) -> None:
+    raise MissingBlock("as if the node had looked")
