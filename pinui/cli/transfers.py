@@ -54,7 +54,6 @@ async def _resume(workspace: Workspace, console: Console, ids: Sequence[int]) ->
     begun = [rows[request.id] for request in chosen if request.id in rows and request.state != "failed"]
     for transfer in begun:
         workspace.transfers.resume(transfer)
-    for transfer in begun:
         failed |= not await _finish(workspace, console, transfer)
     left = [one for one in await workspace.transfers.ledger.requests() if one.state == "failed"]
     failed |= any(one.id in {request.id for request in chosen} for one in left)
@@ -78,6 +77,12 @@ async def _finish(workspace: Workspace, console: Console, transfer: Transfer) ->
 
             counted = await finish_copy(workspace, console, transfer)
             return not (counted["failed"] or counted["left out"])
+        if transfer.kind == "revoke":
+            from pinui.workspace.revoking import report_of
+
+            await workspace.transfers.wait(transfer)
+            console.say(await report_of(transfer, workspace.transfers.ledger))
+            return transfer.state == "done"
         _done, failed = await finish(workspace, console, transfer)
     except Exception as error:  # noqa: BLE001 – the others go on
         console.report(error, about=transfer.title)

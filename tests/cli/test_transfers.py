@@ -17,6 +17,8 @@ from pinui.node import Node
 from pinui.workspace import Profile, Profiles
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.rows import Query
+from pinui.workspace.transfers.ledger_file import LedgerFile
+from pinui.workspace.transfers.rows import NewItem
 from tests.cli.conftest import PINUI, Ran, Run
 from tests.servers import serve
 
@@ -276,6 +278,33 @@ async def test_resuming_fails_as_long_as_something_failed_for_good(witness: Witn
     assert "No such file" in listed.out
     assert (await witness.run("transfers", "forget")).code == 0
     assert (await witness.run("transfers", "resume")).code == 0
+
+
+async def test_everything_that_was_left_is_finished_by_one_command(witness: Witness) -> None:
+    for name in ("first", "second", "third"):
+        (witness.folder / f"{name}.txt").write_text(name)
+        await witness.run("upload", f"{name}.txt", kill_after=1, moment="before")
+    assert len((await witness.run("transfers")).out.splitlines()) == 3
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    names = [Path(line.split("\t")[1]).name for line in resumed.out.splitlines()]
+    assert names == ["first.txt", "second.txt", "third.txt"]
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_pins_that_were_still_to_be_revoked_are_revoked_by_a_later_process(
+    witness: Witness, own_home: Path
+) -> None:
+    cids: list[str] = []
+    for name in ("a", "b", "c"):
+        (witness.folder / name).write_text(name)
+        cids.append((await witness.run("upload", name)).out.split("\t")[0])
+    ledger = LedgerFile(own_home / "transfers.db")
+    ledger.add("revoke", "environment", "3 pins", {}, [NewItem(cid) for cid in cids])
+    ledger.close()
+    resumed = await witness.run("transfers", "resume")
+    assert (resumed.code, resumed.err) == (0, "3 revoked.\n")
+    assert (await witness.run("pins")).out == ""
 
 
 async def test_ctrl_c_while_stdin_goes_up_says_that_it_can_not_be_resumed(witness: Witness) -> None:
