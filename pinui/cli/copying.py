@@ -17,6 +17,7 @@ from pinui.workspace.transfers.rows import ItemState
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Collection
 
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
@@ -101,7 +102,7 @@ async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict
             transfer = transfers.adopt(known, listed_again=True)
         else:
             transfer = transfers.begin("copy", copy_title(plan), request, new_items(plan), at=to)
-        counted += await finish_copy(workspace, console, transfer)
+        counted += await finish_copy(workspace, console, transfer, {item.cid for item in plan.of("there")})
     parts = [f"{count(counted['copied'])} copied"]
     for state, words in (
         ("there", "there already"),
@@ -114,15 +115,18 @@ async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict
     return counted
 
 
-async def finish_copy(workspace: Workspace, console: Console, transfer: Transfer) -> Counter[str]:
-    """Run a copy to its end, and report each result: the numbers of them."""
+async def finish_copy(
+    workspace: Workspace, console: Console, transfer: Transfer, told: Collection[str] = ()
+) -> Counter[str]:
+    """Run a copy to its end, and report each result but those of CIDs that were told before: the numbers of them."""
     counted: Counter[str] = Counter()
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
         async with aclosing(workspace.transfers.results(transfer)) as results:
             async for item in results:
-                counted[_tell(console, item)] += 1
+                if item.source not in told:
+                    counted[_tell(console, item)] += 1
         await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         left = transfer.items - transfer.finished

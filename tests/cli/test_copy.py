@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,9 @@ from pinui import ContentError, PinProvider, Unsupported
 from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.importer import UNIXFS_2025, Importer
 from pinui.node import Node
+from pinui.workspace import Workspace
+from pinui.workspace.copies import copy_options, copy_title, new_items
+from pinui.workspace.copying import Copying
 from tests.cli.conftest import Ran, Run
 
 CANARY = "canary-token-that-nobody-may-see"
@@ -187,6 +192,33 @@ def test_content_of_a_gateway_without_blocks_is_read_and_added_again(
     monkeypatch.setattr(PinProvider, "export_car", no_blocks)
     assert copy(cid).out == f"{cid}\tcopied\tletter.txt\n"
     assert pins() == {cid: "letter.txt"}
+
+
+async def break_off() -> None:
+    """Begin to copy everything, and end after the first pin."""
+    async with await Workspace.open() as workspace:
+        to = workspace.service_of("work")
+        copying, options = Copying(workspace, workspace.service_of("local"), to), copy_options("local")
+        plan = await copying.plan(await copying.wanted(options))
+        begun = workspace.transfers.begin("copy", copy_title(plan), options, new_items(plan), at=to)
+        async with aclosing(workspace.transfers.results(begun)) as results:
+            await anext(results)
+
+
+def test_the_same_command_goes_on_with_a_copy_that_was_broken_off(
+    call: Run, copy: Run, pins: Pins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cids = {call("store", f'{{"number":{number}}}').line for number in range(12)}
+    monkeypatch.setenv("PINUI_TOKEN_WORK", CANARY)
+    asyncio.run(break_off())
+    [left] = call("transfers").out.splitlines()
+    assert left.split("\t")[2:4] == ["copy", "work"]
+    assert 0 < len(pins()) < 12
+    copied = copy("--all")
+    assert copied.code == 0
+    assert sorted(line.split("\t")[0] for line in copied.out.splitlines()) == sorted(cids), "each is told once"
+    assert set(pins()) == cids
+    assert call("transfers").out == ""
 
 
 def test_what_the_source_has_lost_fails_and_the_rest_is_copied(
