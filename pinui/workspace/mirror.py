@@ -91,10 +91,12 @@ class Mirror:
                     await self._history.merge_pins(run, page, asked_at)
                     read, page, asked_at = read + len(page), [], _now()
                     self._tell(run, read, total)
-        await self._history.merge_pins(run, page, asked_at)
+        if page:
+            await self._history.merge_pins(run, page, asked_at)
 
     async def _finish(self, run: Run, pins: int | None) -> None:
-        place: int | None = 0 if run.is_full else None
+        known = await self._history.account_state(run.profile)
+        place = 0 if run.is_full and known.pins else None
         while place is not None:  # in pieces: between them, lists are read
             place = await self._history.drop_vanished(run, place)
         await self._history.finish_run(run, _now(), pins=pins)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
-from pinui.workspace.history.pinned import OF_CID, both_versions, of_cid, pins_of, set_pinned
+from pinui.workspace.history.pinned import BY_ENDING, OF_CID, both_versions, of_cid, pins_of, set_pinned
 from pinui.workspace.history.schema import explained, writing
 from pinui.workspace.history.store import NewIds, storable
 from pinui.workspace.rows import AccountState, Entry, Standing
@@ -99,7 +99,7 @@ def name_pin(history: HistoryFile, profile: str, cid: str, name: str) -> None:
     """Note a pin's name at the service."""
     with explained(history.path), writing(history.connection):
         history.connection.execute(
-            f"UPDATE entries SET service_name = ? WHERE {OF_CID} AND +profile = ? AND standing > 0",  # noqa: S608
+            f"UPDATE {BY_ENDING} SET service_name = ? WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
             (storable(name) or None, *of_cid(_canonical(cid)), profile),
         )
 
@@ -230,18 +230,20 @@ def drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
 
     Returns the place to continue.
     """
-    with explained(history.path), writing(history.connection):
+    with explained(history.path):
         rows = history.connection.execute(
-            "SELECT id, run, standing, recorded, name IS NOT NULL OR note IS NOT NULL FROM entries"
+            "SELECT id, run, standing, recorded OR name IS NOT NULL OR note IS NOT NULL FROM entries"
             " INDEXED BY pins_by_age WHERE profile = ? AND standing > 0 AND id > ? ORDER BY id LIMIT ?",
             (run.profile, after, PIECE),
         ).fetchall()
         gone = [row for row in rows if row[2] in (Standing.BOTH, Standing.ACCOUNT) and row[1] < run.number]
-        kept = [(row[0],) for row in gone if row[3] or row[4]]
-        dropped = [(row[0],) for row in gone if not (row[3] or row[4])]
-        execute = history.connection.executemany
-        execute("UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE id = ?", kept)
-        execute("DELETE FROM entries WHERE id = ?", dropped)
+        if gone:  # unless another process has seen them meanwhile
+            with writing(history.connection):
+                change = history.connection.executemany
+                ids = [(id_, run.number) for id_, _, _, is_kept in gone if is_kept]
+                change("UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE id = ? AND run < ?", ids)
+                ids = [(id_, run.number) for id_, _, _, is_kept in gone if not is_kept]
+                change("DELETE FROM entries WHERE id = ? AND run < ?", ids)
     return rows[-1][0] if len(rows) == PIECE else None
 
 

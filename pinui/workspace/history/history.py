@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -55,6 +56,7 @@ class History:
         self._changed = changed or (lambda: None)
         self._file: HistoryFile | None = None
         self._lists: tuple[ThreadPoolExecutor, HistoryFile] | None = None
+        self._listed: tuple[tuple[Query, int, int], array[int]] | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
         self._adding: asyncio.Task[None] | None = None
@@ -95,8 +97,19 @@ class History:
                 written.set_exception(error)
 
     async def list_ids(self, query: Query) -> array[int]:
-        """The ids of a long list, read beside everything else: other reads and writes don't wait for them."""
-        return await self._beside(lambda file: file.ids(query))
+        """The ids of a long list, read beside everything else: other reads and writes don't wait for them.
+
+        A list that is asked for again is read again only if the file has changed, or the minute: filters know ages.
+        """
+
+        def read(file: HistoryFile) -> array[int]:
+            key = query, file.version(), int(time.time() // 60) if "age:" in query.text else 0
+            if self._listed is None or self._listed[0] != key:
+                self._listed = None  # before another one takes as much memory
+                self._listed = key, file.ids(query)
+            return self._listed[1]
+
+        return await self._beside(read)
 
     async def list_page(self, query: Query, limit: int) -> list[Entry]:
         """The first rows of a long list, in the same way."""
@@ -136,12 +149,13 @@ class History:
     file_under = _writing(HistoryFile.file_under)
     forget = _writing(HistoryFile.forget)
 
-    begin_run = _writing(account.begin_run)
+    # The mirror tells of a run by itself, and these change no row in sight.
+    begin_run = _reading(account.begin_run)
+    drop_vanished = _reading(account.drop_vanished)
+    finish_run = _reading(account.finish_run)
     add_pin = _writing(account.add_pin)
     name_pin = _writing(account.name_pin)
     merge_pins = _writing(account.merge_pins)
-    drop_vanished = _reading(account.drop_vanished)  # its changes are told at the end of the run
-    finish_run = _writing(account.finish_run)
     forget_account = _writing(account.forget_account)
     account_state = _reading(account.account_state)
 
@@ -151,7 +165,7 @@ class History:
             thread, file = self._lists
             await asyncio.get_running_loop().run_in_executor(thread, file.close)
             thread.shutdown(wait=False)
-            self._lists = None
+            self._lists = self._listed = None
         if self._thread is not None:
             await self.do(HistoryFile.close)
             self._thread.shutdown(wait=False)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "BY_ENDING",
     "ENDING",
     "OF_CID",
     "PinRow",
@@ -28,11 +29,10 @@ __all__ = [
 ENDING_LENGTH = 8
 ENDING = " || ".join(f"substr(cid, -{place}, 1)" for place in range(1, ENDING_LENGTH + 1))
 """The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
+BY_ENDING = "entries INDEXED BY entries_by_ending"
+"""The table for statements about a CID: SQLite would rather look through all rows of the profile."""
 OF_CID = f"{ENDING} IN (?, ?) AND cid IN (?, ?)"
-"""The condition on rows about a CID, in either version; its values are `of_cid`.
-
-A condition on the profile beside it is written `+profile = ?`: otherwise SQLite may look at all rows of the profile.
-"""
+"""The condition on rows about a CID, in either version; its values are `of_cid`."""
 PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None"]
 """id, CID, standing, run, name at the service, recorded, name, note."""
 
@@ -94,7 +94,7 @@ def set_pinned(connection: sqlite3.Connection, cid: str, profile: str) -> None:
     values = (*both_versions(cid), profile)
     removed = connection.execute("DELETE FROM revocations WHERE cid IN (?, ?) AND profile = ?", values).rowcount
     if removed:
-        sql = f"UPDATE entries SET standing = ? WHERE {OF_CID} AND +profile = ? AND standing = ?"  # noqa: S608
+        sql = f"UPDATE {BY_ENDING} SET standing = ? WHERE {OF_CID} AND profile = ? AND standing = ?"  # noqa: S608
         connection.execute(sql, (Standing.HERE, *of_cid(cid), profile, Standing.REVOKED))
 
 
@@ -109,7 +109,7 @@ def set_revoked(
         values = (spelling, profile, revoked_at)
         connection.execute((replacing if was_pinned else keeping) + " VALUES (?, ?, ?)", values)
     connection.execute(
-        f"UPDATE entries SET standing = ?, run = 0 WHERE {OF_CID} AND +profile = ? AND standing > 0",  # noqa: S608
+        f"UPDATE {BY_ENDING} SET standing = ?, run = 0 WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
         (Standing.REVOKED, *of_cid(cid), profile),
     )
 
@@ -131,6 +131,6 @@ def merge_revocation(connection: sqlite3.Connection, cid: str, profile: str, rev
 
 
 def _last_sent(connection: sqlite3.Connection, cid: str, profile: str) -> int | None:
-    newest = f"SELECT max(timestamp) FROM entries WHERE {OF_CID} AND +profile = ? AND direction = 'sent'"  # noqa: S608
+    newest = f"SELECT max(timestamp) FROM {BY_ENDING} WHERE {OF_CID} AND profile = ? AND direction = 'sent'"  # noqa: S608
     newest += " AND recorded = 1"
     return connection.execute(newest, (*of_cid(cid), profile)).fetchone()[0]

@@ -308,7 +308,8 @@ def _ends_of_cids(word: str) -> list[tuple[Condition, Condition]]:
     for text in dict.fromkeys((word, small)) if length > TRIGRAM else ():
         test = Condition(f"substr(e.cid, -{length}) = ?", (text,))
         key = ending(text)
-        sql = f"SELECT e.id FROM entries AS e WHERE {ENDING} >= ? AND {ENDING} < ? AND {test.sql}"  # noqa: S608 – numbers
+        range_ = f"{ENDING} >= ? AND {ENDING} < ?"
+        sql = f"SELECT e.id FROM entries AS e INDEXED BY entries_by_ending WHERE {range_} AND {test.sql}"  # noqa: S608 – numbers
         found.append((Condition(sql, (key, key + "\x7f", text)), test))
     return found
 

@@ -32,7 +32,7 @@ __all__ = [
 
 APPLICATION_ID = 0x70696E75  # “pinu”
 BUSY_SECONDS = 20.0
-CACHE_KIB = 12288
+CACHE_KIB = 8192
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
 # lets the search index hand out its newest rows first without sorting, and pages begin after a key.

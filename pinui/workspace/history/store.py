@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.filters import folded
 from pinui.workspace.history.pinned import (
+    BY_ENDING,
     ENDING,
     OF_CID,
     both_versions,
@@ -101,9 +102,12 @@ class HistoryFile:
         """The ids of the matching rows, in order: a snapshot that a list can keep while rows arrive."""
         found = array("q")  # eight bytes a row: a million of them fit beside everything else
         with explained(self.path):
-            for row in self.connection.execute(*self._select(query).ids()):
-                found.append(row[0])
+            found.extend(map(itemgetter(0), self.connection.execute(*self._select(query).ids())))
         return found
+
+    def version(self) -> int:
+        """A number that differs after others have written to the file."""
+        return self._all("PRAGMA data_version", ())[0][0]
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
         """The rows with these ids, in the order given; forgotten rows are left out."""
@@ -168,7 +172,7 @@ class HistoryFile:
     def latest(self, cid: str, profile: str | None = None, *, direction: Direction | None = None) -> Entry | None:
         """The newest row with this CID, in either version."""
         rows = self._all(
-            f"SELECT max(id) FROM entries INDEXED BY entries_by_ending WHERE {OF_CID}"  # noqa: S608
+            f"SELECT max(id) FROM {BY_ENDING} WHERE {OF_CID}"  # noqa: S608
             " AND profile = coalesce(?, profile) AND direction = coalesce(?, direction)",
             [*of_cid(cid), profile, direction],
         )
@@ -205,7 +209,7 @@ class HistoryFile:
 
     def rows_sharing(self, cids: Iterable[str], profile: str) -> int:
         """The number of a profile's rows with one of these CIDs, in either version."""
-        sql = f"SELECT count(*) FROM entries WHERE {OF_CID} AND +profile = ? AND recorded"  # noqa: S608
+        sql = f"SELECT count(*) FROM {BY_ENDING} WHERE {OF_CID} AND profile = ? AND recorded"  # noqa: S608
         wanted = {min(both_versions(cid)) for cid in cids}
         return sum(self._all(sql, [*of_cid(cid), profile])[0][0] for cid in wanted)
 
@@ -350,12 +354,12 @@ class HistoryFile:
 
     def annotate(self, cid: str, profile: str | None, note: str) -> int:
         """Set the note of every row of a CID, in one profile or in all; empty removes it. Returns their number."""
-        sql = f"UPDATE entries SET note = ? WHERE {OF_CID} AND profile = coalesce(?, profile)"  # noqa: S608
+        sql = f"UPDATE {BY_ENDING} SET note = ? WHERE {OF_CID} AND profile = coalesce(?, profile)"  # noqa: S608
         return self._change(sql, storable(note) or None, *of_cid(cid), profile)
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note the result of reading content back, on every row of the CID."""
-        sql = f"UPDATE entries SET verification = ? WHERE {OF_CID} AND +profile = ?"  # noqa: S608
+        sql = f"UPDATE {BY_ENDING} SET verification = ? WHERE {OF_CID} AND profile = ?"  # noqa: S608
         self._change(sql, verdict, *of_cid(cid), profile)
 
     def mark_revoked(self, cid: str, profile: str, revoked_at: int, *, was_pinned: bool = True) -> None:
@@ -372,7 +376,7 @@ class HistoryFile:
                 removed += self._forget(wanted[start : start + BATCH])
             ending_of = ENDING.replace("cid", "r.cid")
             self.connection.execute(
-                "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e"  # noqa: S608
+                "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e INDEXED BY entries_by_ending"  # noqa: S608
                 f" WHERE {ENDING.replace('cid', 'e.cid')} = {ending_of} AND e.cid = r.cid AND e.profile = r.profile)"
             )
         return removed
@@ -393,7 +397,7 @@ class HistoryFile:
         removed = self.connection.execute(sql, ids).rowcount
         for profile, cid, timestamp, size, standing, run, service_name, id_ in pins:
             before = self.connection.execute(
-                f"SELECT max(id) FROM entries WHERE {OF_CID} AND +profile = ? AND direction = 'sent'",  # noqa: S608
+                f"SELECT max(id) FROM {BY_ENDING} WHERE {OF_CID} AND profile = ? AND direction = 'sent'",  # noqa: S608
                 (*of_cid(cid), profile),
             ).fetchone()[0]
             if before is not None:  # an older record of the same content
