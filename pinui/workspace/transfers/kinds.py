@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,7 +16,7 @@ from pinui.workspace.errors import AlreadyExists, WorkspaceError, WrongCID
 from pinui.workspace.transfers.rows import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from pinui.sdk.models import LeftOut, OnVerdict
     from pinui.sdk.writing.sources import FolderContents
@@ -78,13 +79,20 @@ class Uploading:
         """The paths of the request, or the files in them."""
         del service
         options = transfer.options
+        batch: list[NewItem] = []
         for path in options["paths"]:
             if options["each"] and await asyncio.to_thread(os.path.isdir, path):
-                found = await _files_in(path, options, transfer)
-                for start in range(0, len(found), LISTED):
-                    yield found[start : start + LISTED]
+                for item in await _files_in(path, options, transfer):
+                    batch.append(item)
+                    if len(batch) >= LISTED:
+                        yield batch
+                        batch = []
             else:
-                yield [await asyncio.to_thread(_alone, path, options, self.piped)]
+                batch.append(await asyncio.to_thread(_alone, path, options, self.piped))
+                if len(batch) >= LISTED:
+                    yield batch
+                    batch = []
+        yield batch
 
     async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
         """Upload one file or folder, unless it has been done or the account holds it already."""
@@ -171,7 +179,8 @@ def _resume(transfer: Transfer, item: Item) -> Resume:
     return Resume(keep=keep, handle=item.resume)
 
 
-async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> list[NewItem]:
+async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> Iterable[NewItem]:
+    """The files of a folder, made one by one: there may be many."""
     from pinui.sdk.writing.sources import contents_of
 
     closed: list[OSError] = []
@@ -181,10 +190,10 @@ async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> l
         return [NewItem(path)]  # its run fails in the same way
     if transfer.on_listed is not None:
         transfer.on_listed(path, len(contents.files) + len(closed), contents.left_out)
-    found = [
+    found = (
         NewItem(str(file.path), shown=file.name, size=file.size, seen=_identity(file.status)) for file in contents.files
-    ]
-    return found + [NewItem(str(error.filename)) for error in closed]
+    )
+    return chain(found, (NewItem(str(error.filename)) for error in closed))
 
 
 def folder_rules(options: dict[str, Any]) -> FolderRules:
