@@ -141,7 +141,7 @@ def _with_filters(arguments: list[str]) -> list[str]:
 
 @contextmanager
 def _ending_as_by_ctrl_c() -> Generator[None]:
-    """`timeout`, a service manager or a terminal that is closed end a verb as ctrl+c does: no partial file stays."""
+    """`timeout`, a service manager or a terminal that is closed end a verb as ctrl+c does: it can clean up."""
 
     def interrupt(_number: int, frame: FrameType | None) -> None:
         handler = signal.getsignal(signal.SIGINT)  # the event loop's own, while one runs

@@ -38,7 +38,10 @@ def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, v
     assert shown.end() == 130
     assert "Interrupted." in shown.text
     assert "Traceback" not in shown.text
-    assert {path.name for path in here.iterdir()} == {"big.bin"}
+    assert "`pinui transfers resume`, or the same command again, goes on." in shown.text
+    assert not (here / "copy.bin").exists()
+    assert call("transfers", "forget").code == 0
+    assert {path.name for path in here.iterdir()} == {"big.bin"}, "nothing is left of what was forgotten"
 
 
 # `timeout` sends SIGTERM, a terminal that is closed SIGHUP; what a script starts with & ignores SIGINT.
