@@ -38,7 +38,8 @@ async def test_many_pins_are_revoked_as_a_transfer_with_a_report_and_what_is_gon
         await shows(pilot, "0 pins · 30 revoked")
         assert not pins_of(app).pins.marked
         await pilot.press("3")
-        await shows(pilot, "revoke 30 pins", "1 done")
+        await shows(pilot, "revoke 30 pins", "30 of 30", "1 done")
+        assert "0 B" not in text_of(app), "revoked pins have no bytes to move"
 
 
 async def test_l_lists_every_pin_of_the_question() -> None:

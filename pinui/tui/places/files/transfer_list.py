@@ -252,7 +252,7 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
     if transfer.state == "done":
         number = size(transfer.total if transfer.total is not None else transfer.done)
         if many:
-            return number, many
+            return "" if transfer.kind == "revoke" else number, many
         if transfer.kind != "download":
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)

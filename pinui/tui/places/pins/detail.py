@@ -246,7 +246,7 @@ class Detail(LineView):
         if self.link:
             facts.append(("Gateway", self.link.split("://", 1)[-1].rpartition("/")[0] + "/…", "text"))
         facts.append(("Profile", entry.profile, "text"))
-        if self.tells_where and entry.standing in WHERE:
+        if self.tells_where and entry.standing in WHERE and not gone:
             facts.append(("On", WHERE[entry.standing][2], "text"))
         if self.peers:
             facts += _peer_facts(self.peers, room)

@@ -56,10 +56,11 @@ def highlighted(text: str, words: Sequence[str], tone: str) -> list[tuple[str, s
     if len(lower) != len(text):  # a letter that becomes two: places would be wrong
         return [(text, tone)]
     pieces: list[tuple[str, str]] = []
+    found_tone = "struck bold primary" if "struck" in tone else "bold primary"
     begin = 0
     while found := [(at, -len(word), word) for word in words if (at := lower.find(word.casefold(), begin)) >= 0]:
         at, _, word = min(found)
-        pieces += [(text[begin:at], tone), (text[at : at + len(word)], "bold primary")]
+        pieces += [(text[begin:at], tone), (text[at : at + len(word)], found_tone)]
         begin = at + len(word)
     return [*pieces, (text[begin:], tone)]
 
