@@ -86,6 +86,8 @@ def test_transfers_go_on_after_quitting(environment: dict[str, str], tmp_path: P
         tmux.shows("1 done", f"{FILES} of {FILES}", patience=150)
         tmux.press("Enter")
         tmux.shows(f"▾ {FILES} files", "✓ f00.txt")
+        tmux.press("q")
+        tmux.shows("Pane is dead")
     finally:
         tmux.close()
     pins = subprocess.run(
