@@ -391,6 +391,7 @@ class Transfers:
     async def _let_go(self, transfer: Transfer, line: _Line, state: Any) -> None:
         if transfer.number is None:
             return
+        await self.ledger.marked()  # an incomplete file is known before it is removed
         if line.taken:
             await self.ledger.put_back(line.taken)
         await self.ledger.let_go(transfer.number, state or "unfinished")
