@@ -228,7 +228,10 @@ def _term(match: re.Match[str], mistakes: list[str]) -> Term | None:
         return None
     if key not in KEYS:
         text = quoted if quoted is not None and not key else whole[negated:]
-        return Word(text, negated) if text else None
+        if folded(text):
+            return Word(text, negated)
+        mistakes.append(f"{whole}: there is no text to look for")
+        return None
     term = _keyed(key, value, negated)
     if isinstance(term, str):
         mistakes.append(f"{whole}: {term}")
@@ -240,7 +243,7 @@ def _keyed(key: str, value: str, negated: bool) -> Term | str:
     """The term, or what is wrong with it."""
     word = value.lower()
     if key == "to":
-        return To(value, negated) if value else "a part of the recipient's name follows, as in to:alice"
+        return To(value, negated) if folded(value) else "a part of the recipient's name follows, as in to:alice"
     if key == "kind":
         return KindIs(word, negated) if word in KIND_WORDS else f"one of {', '.join(KIND_WORDS)}"
     if key == "on":

@@ -130,3 +130,10 @@ def test_a_completion_begins_with_the_typed_text(text: str, names: list[str]) ->
 )
 def test_the_values_of_a_key_are_explained(typed: str, words: str) -> None:
     assert explanation(typed) == words
+
+
+@pytest.mark.parametrize("text", ['""', '-""', "\u0301", "-\u0301", 'to:"\u0301"'])
+def test_a_term_without_text_to_look_for_is_a_mistake_and_never_matches_everything(text: str) -> None:
+    parsed = parse_filter(text)
+    assert parsed.terms == ()
+    assert len(parsed.mistakes) == 1
