@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.account import checked_pin_filter
 from pinui.cli.errors import UsageError
+from pinui.cli.files import refuse_running
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, size
@@ -98,7 +99,8 @@ async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict
     if plan.going:
         transfers, to = workspace.transfers, workspace.service_of(plan.to)
         known = await transfers.ledger.find("copy", plan.to, request)
-        if known is not None and not known.is_running:
+        if known is not None:
+            refuse_running(known)
             transfer = transfers.adopt(known, listed_again=True)
         else:
             transfer = transfers.begin("copy", copy_title(plan), request, new_items(plan), at=to)

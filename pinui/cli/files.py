@@ -35,7 +35,16 @@ if TYPE_CHECKING:
     from pinui.workspace.transfers import Transfer
     from pinui.workspace.transfers.rows import Item, Request
 
-__all__ = ["download", "files_in", "finish", "finish_download", "folder_rules", "say_left_out", "upload"]
+__all__ = [
+    "download",
+    "files_in",
+    "finish",
+    "finish_download",
+    "folder_rules",
+    "refuse_running",
+    "say_left_out",
+    "upload",
+]
 
 READABLE = 16 * 1024 * 1024
 INSTEAD = "Use -o FILE, or a pipe."
@@ -103,13 +112,18 @@ async def begin_upload(workspace: Workspace, console: Console, paths: list[str],
 
 def _say_adopted(console: Console, known: Request) -> None:
     """Refuse work that another process does; say that an earlier request goes on."""
+    refuse_running(known)
+    tally = known.tally
+    so_far = f": {tally.done:,} of {tally.items:,} are done" if tally.items > 1 else ""
+    console.say(f"Going on with transfer {known.id}, which was not finished{so_far}.")
+
+
+def refuse_running(known: Request) -> None:
+    """Refuse work that another process does."""
     if known.is_running:
         raise VerbError(
             "Another pinui process does this already.", hint="`pinui transfers` shows it; wait for it, or end it."
         )
-    tally = known.tally
-    so_far = f": {tally.done:,} of {tally.items:,} are done" if tally.items > 1 else ""
-    console.say(f"Going on with transfer {known.id}, which was not finished{so_far}.")
 
 
 async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> tuple[int, int]:
@@ -320,11 +334,11 @@ async def _download(workspace: Workspace, console: Console, address: str, to: Pa
         transfer = transfers.start(transfers.new("download", await workspace.name_for(address), what))
     place = absolute(to)
     transfer.spelled = lambda text: str(to) if text == place else str(to / Path(text).relative_to(place))
-    await finish_download(workspace, console, transfer)
+    await finish_download(workspace, console, transfer, is_new=known is None)
     return transfer
 
 
-async def finish_download(workspace: Workspace, console: Console, transfer: Transfer) -> None:
+async def finish_download(workspace: Workspace, console: Console, transfer: Transfer, *, is_new: bool = False) -> None:
     """Run a download to its end, or raise its failure."""
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
@@ -336,7 +350,7 @@ async def finish_download(workspace: Workspace, console: Console, transfer: Tran
     finally:
         stop()
         console.end_bars()
-    if isinstance(transfer.failure, AlreadyExists):  # nothing was begun
+    if is_new and isinstance(transfer.failure, AlreadyExists):  # nothing was begun
         await workspace.transfers.forget(transfer)
     if transfer.failure is not None:
         raise transfer.failure

@@ -39,13 +39,15 @@ class Copies:
         copying = self._copying(transfer, service)
         await copying.prepare()
         item.cid = item.source
-        if item.started_at is not None and await copying.is_there(item.source):
-            item.was_held = True
-            return
         from pinui.workspace.copying import Item as PlannedItem
 
         name = None if item.shown == item.source else item.shown
-        state = await copying.copy(PlannedItem(item.source, name, item.size, copying.way), progress)
+        planned = PlannedItem(item.source, name, item.size, copying.way)
+        if item.started_at is not None and await copying.is_there(item.source):
+            item.was_held = True
+            await copying.record(planned)  # the reply of an earlier process was lost
+            return
+        state = await copying.copy(planned, progress)
         item.resume = state
 
     def _copying(self, transfer: Transfer, service: Service) -> Copying:

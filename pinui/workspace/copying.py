@@ -173,10 +173,10 @@ class Copying:
                 await self._check_destination(error)
                 raise
             if state == "copied":
-                await self._record(pin)
+                await self.record(pin)
         return state
 
-    async def _record(self, pin: Item) -> None:
+    async def record(self, pin: Item) -> None:
         """Write a copy into the history, with what is known here of its content."""
         history, profile, now = self._home.history, self._to.profile.name, time.time_ns() // 1_000_000
         if await history.latest(pin.cid, profile) is not None:  # a repair, or a pin that was revoked

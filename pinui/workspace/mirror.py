@@ -63,8 +63,8 @@ class Mirror:
 
     async def _mirror(self, client: Client, profile: str, identity: str, *, full: bool) -> None:
         history = self._history
+        pins = await _count(client)  # first: a token that the service refuses must not clear what is known
         run = await history.begin_run(profile, identity, _now(), full=full)
-        pins = await _count(client)
         was_interrupted = run.position is not None
         await self._read(client, run, pins)
         await self._finish(run, pins)

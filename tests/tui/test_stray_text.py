@@ -52,7 +52,7 @@ async def test_text_for_another_window_revokes_nothing(pins: int, by_a_person: b
         await store(app, pins)
         await shows(pilot, f"{pins} pins")
         await (type_ahead if by_a_person else type_at_once)(pilot, STRAY)
-        await shows(pilot, f"Revoke {pins} pins", "after half a second without keys")
+        await shows(pilot, "─ Revoke ─", f"{pins} pins")  # with many pins, an l of the text lists them
         assert await revoked(app) == 0
 
 
@@ -128,7 +128,7 @@ async def test_many_pins_ask_for_their_number() -> None:
         await told(pilot, "That is not 21")
         assert await revoked(app) == 0
         await pilot.press("2", "1", "enter")
-        await told(pilot, "Revoked 21 pins.")
+        await told(pilot, "21 revoked.")
 
 
 async def test_many_rows_are_forgotten_by_their_number_too() -> None:

@@ -96,7 +96,7 @@ async def test_transfers_are_paused_and_go_on_one_or_all(photos: Path, monkeypat
         app.workspace.transfers.upload_all([photos], each=True)
         app.workspace.transfers.upload(photos.parent / "alone.jpg")
         await go_to_transfers(app, pilot)
-        await shows(pilot, "↑ ▸ photos/", "↑ alone.jpg", "waiting")
+        await shows(pilot, "↑ ▸ photos/", "↑ alone.jpg")
         await pilot.press("g", "p")
         await shows(pilot, "1 running · 1 paused", "p goes on")
         await pilot.press("P")

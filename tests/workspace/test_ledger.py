@@ -95,6 +95,16 @@ def test_a_living_process_keeps_what_it_works_on_and_a_dead_one_does_not(ledger:
     assert [item.source for item in taken if item.started_at is not None] == ["a"], "it may have been done"
 
 
+def test_what_another_process_works_on_is_neither_let_go_nor_forgotten(ledger: LedgerFile, path: Path) -> None:
+    request = ledger.add("upload", "local", "a", {}, files("a"))
+    other = LedgerFile(path)
+    assert not other.claim(request)
+    other.let_go(request, "unfinished")
+    other.forget([request])
+    assert [one.is_running for one in other.requests()] == [True]
+    other.close()
+
+
 def test_what_was_taken_and_not_begun_is_as_it_was(ledger: LedgerFile) -> None:
     request = ledger.add("upload", "local", "x", {}, files("a", "b"))
     ledger.put_back(ledger.take(request, 2))

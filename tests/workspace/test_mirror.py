@@ -16,7 +16,7 @@ import pytest
 
 from pinui.node import Node
 from pinui.sdk.client import Client
-from pinui.sdk.errors import Unsupported
+from pinui.sdk.errors import ProviderError, Unsupported
 from pinui.sdk.models import Pin
 from pinui.sdk.secret import Secret
 from pinui.workspace import Entry, Profile, Query, Workspace
@@ -259,6 +259,28 @@ async def test_another_token_at_the_same_address_starts_a_new_mirror(own_home: P
     async with Node(tmp_path / "second", token="second-token", port=port) as node, workspace_at(node) as workspace:
         await workspace.sync()
         assert await standings(workspace) == {own: Standing.HERE}
+
+
+async def test_a_refused_token_clears_nothing_and_own_words_outlive_a_new_token(own_home: Path, tmp_path: Path) -> None:
+    async with Node(tmp_path / "node", token="first-token") as node, workspace_at(node) as workspace:
+        port = node.port
+        async with await Client.init(
+            provider_token=node.token, pin_api_url=node.api_url, gateway_url=node.gateway_url
+        ) as other:
+            known = {(await other.store({"n": n})).cid for n in range(3)}
+        await workspace.sync()
+        named = (await pins(workspace))[0]
+        await workspace.history.rename(named.id, "my own name")
+        await workspace.keep_token(workspace.profile, Secret("wrong-token"))
+        await workspace.switch("local")
+        await workspace.switch("mine")
+        with pytest.raises(ProviderError):
+            await workspace.sync()
+        assert set(await standings(workspace)) == known
+    async with Node(tmp_path / "node", token="second-token", port=port) as node, workspace_at(node) as workspace:
+        await workspace.sync()
+        assert {row.cid: row.name for row in await pins(workspace)}[named.cid] == "my own name"
+        assert set(await standings(workspace)) == known
 
 
 async def test_a_service_that_cannot_list_pins_shows_the_history_as_before(

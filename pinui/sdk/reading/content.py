@@ -117,7 +117,7 @@ class GatewayContent:
                     name = "/".join(entry)
                     self.config.on_notice(f"“{name}” is saved as “{saved}”: not every system takes its name.")
             return Read(path, result.verification)
-        except (NetworkError, ProviderError, asyncio.CancelledError):
+        except (NetworkError, ProviderError, OSError, asyncio.CancelledError):
             await asyncio.shield(file.leave())
             raise
         finally:

@@ -249,7 +249,11 @@ def drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
 
 def _forget(history: HistoryFile, profile: str) -> None:
     execute = history.connection.execute
-    execute(f"DELETE FROM entries WHERE profile = ? AND standing IN {KNOWN} AND recorded = 0", (profile,))  # noqa: S608
+    execute(
+        "DELETE FROM entries WHERE profile = ? AND standing IN (?, ?, ?) AND recorded = 0"
+        " AND name IS NULL AND note IS NULL",  # words of the user's own stay
+        (profile, int(Standing.BOTH), int(Standing.ACCOUNT), int(Standing.REVOKED)),
+    )
     execute(
         f"UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE profile = ? AND standing IN {KNOWN}",  # noqa: S608
         (profile,),

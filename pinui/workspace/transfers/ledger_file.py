@@ -181,7 +181,9 @@ class LedgerFile:
         return True
 
     def let_go(self, request: int, state: RequestState) -> None:
-        """Write the state of a request that this process no longer works on."""
+        """Write the state of a request that this process no longer works on; those of other processes stay theirs."""
+        if self._is_of_another(request):
+            return
         if state == "cancelled":
             self._remove_partials(request)
         # Ended ones belong to it until it closes: their items may still be shown.
@@ -190,13 +192,18 @@ class LedgerFile:
             database.execute("UPDATE requests SET state = ?, owner = ? WHERE id = ?", (state, owner, request))
 
     def forget(self, requests: Sequence[int]) -> None:
-        """Remove requests with their items."""
+        """Remove requests with their items, unless another process works on them."""
+        requests = [request for request in requests if not self._is_of_another(request)]
         if not requests:
             return
         for request in requests:
             self._remove_partials(request)
         with self._writing() as database:
             database.executemany("DELETE FROM requests WHERE id = ?", [(one,) for one in requests])
+
+    def _is_of_another(self, request: int) -> bool:
+        owners = self._all("SELECT owner FROM requests WHERE id = ?", request)
+        return any(owner != self._owner.name and self._is_alive(owner) for (owner,) in owners)
 
     def _remove_partials(self, request: int) -> None:
         """Remove the incomplete files that downloads left."""
