@@ -68,7 +68,7 @@ class GatewayContent:
     async def export_car(self, cid: str, to: Path, *, on_progress: OnProgress | None = None) -> None:
         """Write every block below a CID to a CAR file, verified, all or nothing."""
         address = Address.parse_root(cid)
-        sink = await asyncio.to_thread(ArchiveSink, Cid.parse(address.cid), to, on_progress)
+        sink = ArchiveSink(Cid.parse(address.cid), to, on_progress)  # a cancelled thread would leave its file open
         try:
             await self._reader.read_archive(address, sink)
             await asyncio.to_thread(sink.commit)
