@@ -33,9 +33,9 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)  ## Open pinui on the embedded node, ready to use
 	@$(BIN)/pinui
 
-# Most tests wait for a screen or a process, so six of them share two cores.
+# Most tests wait for a screen or a process, so four of them share two cores.
 test: $(READY)  ## Run the tests (a few minutes at most)
-	$(PYTEST) -m 'not slow' -n 6 --dist loadgroup --ignore=tests/bench --cov --cov-report=term $(ARGS)
+	$(PYTEST) -m 'not slow' -n 4 --dist loadgroup --ignore=tests/bench --cov --cov-report=term $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)
