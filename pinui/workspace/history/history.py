@@ -93,7 +93,7 @@ class History:
         for entry, data, written in rows:
             try:
                 written.set_result(await self.do(lambda file, entry=entry, data=data: file.add(entry, data)))
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:  # noqa: BLE001 – the caller of this row gets it
                 written.set_exception(error)
 
     async def list_ids(self, query: Query) -> array[int]:

@@ -388,7 +388,7 @@ class LedgerFile:
         except sqlite3.Error as error:
             raise WorkspaceError(
                 f"{self.path} cannot be used: {error}.",
-                hint="It holds unfinished transfers; moved away, it begins anew.",
+                hint="It holds unfinished transfers. Move it away, and the next transfer makes a new one.",
             ) from error
         except OSError as error:
             raise WorkspaceError(f"{self.path} cannot be used: {error.strerror or error}.") from error
