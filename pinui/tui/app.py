@@ -101,7 +101,7 @@ class Pinui(Workbench):
         if view.place in self.MODES:
             vars(self)["DEFAULT_MODE"] = view.place  # of this app alone, and before Textual makes its first screen
         super().__init__(profile=profile, home=home, clock=clock, monotonic=monotonic)
-        self.view = view
+        self.view = self.kept_view = view
 
     def on_mount(self) -> None:
         """Show the welcome at the first start."""

@@ -137,7 +137,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.workspace: Workspace
         self.view = View()
         """The view of the last run, and then of this one."""
-        self._view_is_due = False
+        self.kept_view = self.view
+        """The view as its file has it."""
         self._asking: Timer | None = None
         self._profile, self._home = profile, home
         self._dirty = False
@@ -201,8 +202,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     async def on_unmount(self) -> None:
         """Close transfers, node and files."""
         self._tell_no_more()
-        if self._view_is_due:
-            await self._write_view()
+        await self._write_view()
         if hasattr(self, "workspace"):
             await self.workspace.aclose()
         self.unsaved.close()
@@ -527,17 +527,19 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def keep_view(self, view: View) -> None:
         """Remember another view for the next start; it is written in a moment, together with other changes."""
         if view != self.view:
-            self.view = view
-            if not self._view_is_due:
-                self._view_is_due = True
+            is_due, self.view = self.view != self.kept_view, view
+            if not is_due:
                 self.set_timer(MOMENT, lambda: self.run_worker(self._write_view, group="app.view", exit_on_error=False))
 
     async def _write_view(self) -> None:
-        self._view_is_due = False
-        try:
-            await asyncio.to_thread(write_view, self.workspace.paths.view, self.view)
-        except OSError as error:
-            self.note_error(error)
+        """Write the view until the file has the newest one. A quit in the middle leaves the rest to the unmount."""
+        while self.view != self.kept_view:
+            view = self.view
+            try:
+                await asyncio.to_thread(write_view, self.workspace.paths.view, view)
+            except OSError as error:
+                self.note_error(error)
+            self.kept_view = view
 
     def remember(self, setting: str, value: Any) -> None:
         """Write a setting in the background; a failure is told."""

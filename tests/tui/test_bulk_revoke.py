@@ -46,9 +46,9 @@ async def test_l_lists_every_pin_of_the_question() -> None:
     async with workbench() as (app, pilot):
         await marked_and_asked(app, pilot, 25)
         await shows(pilot, "(all 25: l)")
-        assert "• picture-003" not in text_of(app)
+        assert "    • picture-003" not in text_of(app)  # the detail may show it, with fewer spaces before it
         await pilot.press("l")
-        await shows(pilot, "all 25", "• picture-003", "• picture-024")
+        await shows(pilot, "all 25", "    • picture-003", "    • picture-024")
         await pilot.press("escape")
         await shows(pilot, "Type 25 to revoke")
         await pilot.press("escape")
