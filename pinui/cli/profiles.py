@@ -144,6 +144,10 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
             draft = Profile(options.name, "custom")
     if options.provider and options.provider != draft.provider:
         draft = _of_provider(options.name, options.provider, is_here=not options.api_url)
+    elif draft.provider == "kubo" and not options.api_url:
+        from pinui.workspace.daemons import found_again
+
+        draft = found_again(draft)
     if options.api_url:
         url = check_url(options.api_url, what="--api-url")
         draft = replace(draft, api_url=url, preset=draft.preset if url == draft.api_url else "custom")

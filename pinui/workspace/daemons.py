@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["daemon_addresses"]
+from pinui.sdk.urls import is_loopback, origin
+
+if TYPE_CHECKING:
+    from pinui.workspace.models import Profile
+
+__all__ = ["daemon_addresses", "found_again"]
 
 MULTIADDR = re.compile(r"/(ip4|ip6|dns4|dns6|dns)/([^/]+)/tcp/(\d+)(/https?)?")
 
@@ -23,6 +31,27 @@ def daemon_addresses(provider: str) -> tuple[str | None, str | None]:
         found = _address_in(repository / "gateway")
         gateway = f"{found}/ipfs" if found else gateway
     return api, gateway
+
+
+def found_again(profile: Profile) -> Profile:
+    """The profile of a Kubo on this machine, with the addresses of the one that runs if nothing answers at the old."""
+    api, gateway = daemon_addresses("kubo")
+    if not _is_deserted(profile.api_url) or _is_deserted(api):
+        return profile
+    kept = profile.gateway_url if not _is_deserted(profile.gateway_url) else gateway
+    return replace(profile, api_url=api, gateway_url=kept)
+
+
+def _is_deserted(url: str | None) -> bool:
+    """Whether an address is on this machine, and no server listens there."""
+    place = origin(url or "")
+    if place is None or not is_loopback(place[1]):
+        return False
+    try:
+        socket.create_connection(place[1:], timeout=1).close()
+    except OSError:
+        return True
+    return False
 
 
 def _address_in(path: Path) -> str | None:

@@ -6,9 +6,10 @@ import base64
 import json
 import re
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,45 @@ def test_a_port_that_is_none_is_wrong_usage(call: Run, port: str) -> None:
     ran = call("node", f"--port={port}")
     assert ran.code == 2
     assert "from 1 to 65535" in ran.err
+
+
+class TestAKuboThatMoved:
+    """A daemon with another port than the one that a profile names; Kubo writes its addresses into its repository."""
+
+    @pytest.fixture
+    def add(self, call: Run, tmp_path: Path) -> Callable[..., dict[str, str]]:
+        def run(*options: str, api: str, gateway: str = "") -> dict[str, str]:
+            repository = tmp_path / "repository"
+            repository.mkdir(exist_ok=True)
+            (repository / "api").write_text(api)
+            (repository / "gateway").write_text(gateway)
+            added = call(
+                "profile", "add", "mine", *options, "--no-test", "--json", stdin="\n", IPFS_PATH=str(repository)
+            )
+            told = json.loads(added.line)
+            return {"api": told["apiUrl"], "gateway": told["gatewayUrl"]}
+
+        return run
+
+    def test_is_found_again(self, add: Callable[..., dict[str, str]]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            add("--provider", "kubo", api="/ip4/127.0.0.1/tcp/9", gateway="http://127.0.0.1:10")
+            for options in (("--provider", "kubo"), ()):
+                add(*options, "--api-url", "http://127.0.0.1:9", api="")
+                moved = add(*options, api=f"/ip4/127.0.0.1/tcp/{port}", gateway="http://127.0.0.1:12")
+                assert moved == {"api": f"http://127.0.0.1:{port}", "gateway": "http://127.0.0.1:12/ipfs"}
+        assert add(api="/ip4/127.0.0.1/tcp/9")["api"] == moved["api"], "neither runs"
+
+    def test_is_left_alone_where_the_address_is_elsewhere_or_answers(self, add: Callable[..., dict[str, str]]) -> None:
+        elsewhere = "https://kubo.example.com"
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(("127.0.0.1", 0)) as other:
+            first, second = (one.getsockname()[1] for one in (server, other))
+            for own in (elsewhere, f"http://127.0.0.1:{first}"):
+                urls = ("--provider", "kubo", "--api-url", own, "--gateway-url", f"{own}/ipfs")
+                add(*urls, api=f"/ip4/127.0.0.1/tcp/{second}")
+                again = add("--provider", "kubo", api=f"/ip4/127.0.0.1/tcp/{second}", gateway="http://127.0.0.1:12")
+                assert again == {"api": own, "gateway": f"{own}/ipfs"}
 
 
 class TestUsage:
