@@ -137,7 +137,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.workspace: Workspace
         self.view = View()
         """The view of the last run, and then of this one."""
-        self.kept_view = self.view
+        self.kept_view: View = self.view
         """The view as its file has it."""
         self._asking: Timer | None = None
         self._profile, self._home = profile, home
