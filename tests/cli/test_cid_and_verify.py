@@ -29,6 +29,16 @@ def test_a_cid_told_beforehand_is_the_one_that_an_upload_gets(call: Run, here: P
     assert list(piped["cids"].values()) == [cid for cid, path, _ in told if path == "big.bin"]
 
 
+def test_files_are_told_in_order_however_long_each_takes(call: Run, here: Path) -> None:
+    (here / "many").mkdir()
+    for number in range(100):
+        (here / "many" / f"{number:02}").write_bytes(bytes(2_000_000 if number % 20 == 0 else number))
+    told = [line.split("\t") for line in call("cid", "-r", "many", "missing").out.splitlines()]
+    assert [path for _, path, _ in told] == [f"many/{number:02}" for number in range(100) for _profile in range(3)]
+    alone = [line.split("\t")[0] for line in call("cid", "many/20", "many/21").out.splitlines()]
+    assert [cid for cid, path, _ in told if path in ("many/20", "many/21")] == alone
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has file names that are no Unicode")
 def test_a_folder_whose_cid_cannot_be_told_is_a_sentence(call: Run, here: Path) -> None:
     (here / "photos").mkdir()

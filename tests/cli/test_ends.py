@@ -44,6 +44,18 @@ def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, v
     assert {path.name for path in here.iterdir()} == {"big.bin"}, "nothing is left of what was forgotten"
 
 
+def test_ctrl_c_ends_the_threads_that_compute_cids(terminal: Open, here: Path) -> None:
+    for name in ("one", "two", "three"):
+        with (here / name).open("wb") as file:
+            file.truncate(100_000_000_000)
+    shown = terminal("cid", "one", "two", "three")
+    shown.read_until("%")
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.end() == 130
+    assert "Interrupted." in shown.text
+    assert "Traceback" not in shown.text
+
+
 # `timeout` sends SIGTERM, a terminal that is closed SIGHUP; what a script starts with & ignores SIGINT.
 @pytest.mark.parametrize(
     ("number", "shell"),
