@@ -22,9 +22,10 @@ def examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
 
 
-async def test_the_first_example_is_a_program(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [0, 2], ids=["async", "sync"])
+async def test_the_first_example_is_a_program_and_the_one_without_await_is_too(tmp_path: Path, number: int) -> None:
     process = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-c", examples()[0]], cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+        *[sys.executable, "-c", examples()[number]], cwd=tmp_path, stdout=asyncio.subprocess.PIPE
     )
     output, _ = await process.communicate()
     assert process.returncode == 0
