@@ -36,8 +36,11 @@ async def _list(workspace: Workspace, console: Console) -> int:
         if console.as_json:
             console.out_json(_as_json(request))
         else:
-            state = "running" if request.is_running else request.state
-            console.row(str(request.id), state, request.kind, request.profile, _progress(request), request.title)
+            console.row(
+                str(request.id), _state(request), request.kind, request.profile, _progress(request), request.title
+            )
+            if request.error:
+                console.say(f"{request.id}: {request.error}")
     if not requests:
         console.hint("No transfers are left.")
     return 0
@@ -111,6 +114,14 @@ async def _chosen(workspace: Workspace, ids: Sequence[int]) -> list[Request]:
     return [requests[id_] for id_ in ids] if ids else list(requests.values())
 
 
+def _state(request: Request) -> str:
+    """The state for a person: a request whose items have all been tried has failed, until it is resumed."""
+    if request.is_running:
+        return "running"
+    tally = request.tally
+    return "failed" if tally.broken_off and tally.broken_off == tally.left else request.state
+
+
 def _progress(request: Request) -> str:
     tally = request.tally
     if not request.is_listed and not tally.items:
@@ -120,7 +131,8 @@ def _progress(request: Request) -> str:
         if request.kind == "upload"
         else f"{tally.done:,} of {tally.items:,}"
     )
-    return f"{words}, {tally.failed:,} failed" if tally.failed else words
+    failed = tally.failed + tally.broken_off
+    return f"{words}, {failed:,} failed" if failed else words
 
 
 def _as_json(request: Request) -> dict[str, object]:
@@ -128,12 +140,12 @@ def _as_json(request: Request) -> dict[str, object]:
     return {
         "id": request.id,
         "kind": request.kind,
-        "state": "running" if request.is_running else request.state,
+        "state": _state(request),
         "profile": request.profile,
         "title": request.title,
         "items": tally.items,
         "done": tally.done,
-        "failed": tally.failed,
+        "failed": tally.failed + tally.broken_off,
         "size": tally.size,
         "createdAt": request.created_at,
         **({"error": request.error} if request.error else {}),

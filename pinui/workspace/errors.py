@@ -4,6 +4,7 @@ WorkspaceError (Exception)
 ├── ConfigError       config.toml cannot be read, or has a wrong value
 ├── UnknownProfile    no profile of that name
 ├── AlreadyExists     an existing file that may not be overwritten
+├── NotThere          a folder that is needed and is not there now
 ├── NoToken           a profile without a token
 ├── WrongCID          the service answered a CID that the stored bytes provably don't have; carries the row
 └── HistoryError      history.db cannot be opened, read or written
@@ -25,6 +26,7 @@ __all__ = [
     "NoToken",
     "NotKept",
     "NotRecorded",
+    "NotThere",
     "UnknownProfile",
     "WorkspaceError",
     "WrongCID",
@@ -73,6 +75,10 @@ class AlreadyExists(WorkspaceError, FileExistsError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # OSError would write an errno
+
+
+class NotThere(WorkspaceError):
+    """A folder that is needed is not there: somebody removed it, or its drive is not mounted."""
 
 
 class HistoryError(WorkspaceError):

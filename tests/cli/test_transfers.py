@@ -18,6 +18,7 @@ from pinui.workspace import Profile, Profiles
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.rows import Query
 from pinui.workspace.transfers.ledger_file import LedgerFile
+from pinui.workspace.transfers.queue import upload_options
 from pinui.workspace.transfers.rows import NewItem
 from tests.cli.conftest import PINUI, Ran, Run
 from tests.servers import serve
@@ -261,20 +262,54 @@ async def test_a_destination_that_has_gone_is_told(witness: Witness) -> None:
     (witness.folder / "there").rmdir()
     resumed = await witness.run("transfers", "resume")
     assert resumed.code == 1
-    assert f"The folder {witness.folder / 'there'} is no longer there." in resumed.err
+    assert f"The folder {witness.folder / 'there'} is not there." in resumed.err
+    listed = await witness.run("transfers")
+    assert f"2: The folder {witness.folder / 'there'} is not there.\n" in listed.err
     (witness.folder / "there").mkdir()
-    again = await witness.run("download", cid, "-o", "there/copy.txt")
+    again = await witness.run("transfers", "resume")
     assert again.code == 0, again.err
     assert (witness.folder / "there" / "copy.txt").read_text() == "content"
 
 
-async def test_resuming_fails_as_long_as_something_failed_for_good(witness: Witness) -> None:
+async def test_sources_that_are_gone_go_up_once_they_are_back(witness: Witness) -> None:
+    drive = witness.folder / "drive"
+    make_files(drive / "photos", 8)
+    await witness.run("upload", "-r", "drive/photos", kill_after=2, moment="before")
+    drive.rename(witness.folder / "unplugged")
+    without = await witness.run("transfers", "resume")
+    assert without.code == 1
+    assert "No such file" in without.err
+    (witness.folder / "unplugged").rename(drive)
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    assert len(resumed.out.splitlines()) == 8
+    assert set(witness.stored.values()) == {1}
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_a_folder_that_is_gone_before_it_was_listed_is_listed_once_it_is_back(
+    witness: Witness, own_home: Path
+) -> None:
+    photos = make_files(witness.folder / "photos", 3)
+    ledger = LedgerFile(own_home / "transfers.db")
+    ledger.add("upload", "environment", "photos", upload_options([str(photos)], each=True))
+    ledger.close()
+    photos.rename(witness.folder / "unplugged")
+    assert (await witness.run("transfers", "resume")).code == 1
+    (witness.folder / "unplugged").rename(photos)
+    resumed = await witness.run("transfers", "resume")
+    assert resumed.code == 0, resumed.err
+    assert len(witness.stored) == 3
+
+
+async def test_resuming_fails_as_long_as_a_file_is_missing(witness: Witness) -> None:
     photos = make_files(witness.folder / "photos", 8)
     await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
     (photos / "f7.bin").unlink()
     assert (await witness.run("transfers", "resume")).code == 1
     assert (await witness.run("transfers", "resume")).code == 1
     listed = await witness.run("transfers", "--json")
+    assert '"state": "failed"' in listed.out
     assert "No such file" in listed.out
     assert (await witness.run("transfers", "forget")).code == 0
     assert (await witness.run("transfers", "resume")).code == 0

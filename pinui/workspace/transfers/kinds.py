@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pinui.sdk.errors import PinuiError, SourceChanged
 from pinui.sdk.models import Resume
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
-from pinui.workspace.errors import AlreadyExists, WorkspaceError, WrongCID
+from pinui.workspace.errors import AlreadyExists, NotThere, WorkspaceError, WrongCID
 from pinui.workspace.transfers.rows import NewItem
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ class Uploading:
                         yield batch
                         batch = []
             else:
+                if options["each"]:  # a folder, perhaps: its files are listed once it is there
+                    await asyncio.to_thread(os.lstat, path)
                 batch.append(await asyncio.to_thread(_alone, path, options, self.piped))
                 if len(batch) >= LISTED:
                     yield batch
@@ -153,7 +155,7 @@ class Downloading:
             hint = "Choose another name, or move it away."
             raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
         if not await asyncio.to_thread(to.parent.is_dir):
-            raise WorkspaceError(f"The folder {to.parent} is no longer there.", hint="Make it again, and retry.")
+            raise NotThere(f"The folder {to.parent} is not there.", hint="Mount its drive or make it, then resume.")
 
         def note(verdict: Any) -> None:
             item.verification = verdict

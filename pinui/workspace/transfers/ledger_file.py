@@ -226,6 +226,7 @@ class LedgerFile:
                 counted.items + items,
                 counted.done + items * done,
                 counted.failed + items * failed,
+                counted.broken_off + items * (state == ItemState.BROKEN_OFF),
                 counted.size + size,
                 counted.done_size + size * done,
             )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
-from pinui.workspace.errors import NoToken, WorkspaceError
+from pinui.workspace.errors import NoToken, NotThere, WorkspaceError
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.transfers.rows import Item, ItemState
 from pinui.workspace.transfers.slots import Slots
@@ -34,6 +34,7 @@ AT_ONCE = 3
 TAKEN = 16
 """Items that are marked as begun together: one write to the disk for all of them."""
 MANY = 500
+DISK_TROUBLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.ENOENT, errno.ENOTDIR, errno.EIO, errno.EROFS))
 TO_DO = (ItemState.WAITING, ItemState.RUNNING)
 
 
@@ -540,16 +541,16 @@ def is_for_good(error: BaseException) -> bool:
     if isinstance(error, ProviderError):
         may_change = {401, 402, 403, 408, 425, 429}
         return not isinstance(error, RateLimited) and 400 <= error.status < 500 and error.status not in may_change
-    if isinstance(error, (NetworkError, NoToken)) or _is_full(error):
+    if isinstance(error, (NetworkError, NoToken, NotThere)) or _is_of_the_disk(error):
         return False
-    return isinstance(error, (PinuiError, WorkspaceError, FileNotFoundError, PermissionError, IsADirectoryError))
+    return isinstance(error, (PinuiError, WorkspaceError, PermissionError, IsADirectoryError))
 
 
-def _is_full(error: BaseException | None) -> bool:
-    """Whether the disk has no room: somebody may make some."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+def _is_of_the_disk(error: BaseException | None) -> bool:
+    """Whether the disk has no room, or is not there: somebody may make some, or mount it."""
+    if isinstance(error, OSError) and error.errno in DISK_TROUBLE:
         return True
-    return error is not None and _is_full(error.__cause__)
+    return error is not None and _is_of_the_disk(error.__cause__)
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -88,6 +88,8 @@ class Tally:
     done: int = 0
     failed: int = 0
     """Items that failed for good."""
+    broken_off: int = 0
+    """Items that failed for now."""
     size: int = 0
     """Bytes of all items, as far as they are known."""
     done_size: int = 0

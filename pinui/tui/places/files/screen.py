@@ -308,7 +308,7 @@ class FilesScreen(PlaceScreen):
             item = self.transfers.current_item
             if item is not None and item.error:
                 words = f"{item.error} {item.hint or ''}".strip()
-            elif current.state == "failed":
+            elif current.error and not current.is_active:
                 words = f"{current.error} {current.hint or ''}".strip()
             if current.left_out:
                 words = f"left out {current.left_out} · {words}"
