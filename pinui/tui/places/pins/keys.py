@@ -9,6 +9,7 @@ __all__ = ["ABOUT", "DETAIL", "FILTER", "KEYS", "PINS"]
 PINS = Group(
     "Pins",
     (
+        here("pins.drop_range", "escape", "screen.clear('range')", "drop the range", "End the range and mark nothing"),
         here(
             "pins.again",
             "u",
@@ -43,7 +44,13 @@ PINS = Group(
         spare(
             "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
         ),
-        spare("pins.range", "v", "screen.mark_range", "range", "Begin a range here; v again marks it"),
+        spare(
+            "pins.range",
+            "v",
+            "screen.mark_range",
+            "range",
+            "Begin a range here, which counts as marked; v again keeps the marks",
+        ),
         spare("pins.mark_down", "shift+down", "screen.mark_and_move(1)", "mark down", "Mark this pin and the next"),
         spare("pins.mark_up", "shift+up", "screen.mark_and_move(-1)", "mark up", "Mark this pin and the one above"),
         spare("pins.invert", "asterisk", "screen.invert_marks", "flip marks", "Mark what is not marked, and no other"),
@@ -63,7 +70,7 @@ PINS = Group(
             "refresh",
             "Read the account, the history and this preview again",
         ),
-        here("pins.clear", "escape", "screen.clear_filter", "clear the filter", "Show everything again"),
+        here("pins.clear", "escape", "screen.clear('filter')", "clear the filter", "Show everything again"),
     ),
     "pins",
     "#pins",
@@ -104,7 +111,7 @@ FILTER = Group(
         here(
             "filter.complete", "tab", "screen.complete_filter", "complete", "Take the words shown in grey; → does, too"
         ),
-        here("filter.clear", "escape", "screen.clear_filter", "clear", "Clear the filter and return to the list"),
+        here("filter.clear", "escape", "screen.clear('filter')", "clear", "Clear the filter and return to the list"),
     ),
 )
 

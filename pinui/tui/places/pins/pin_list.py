@@ -124,7 +124,7 @@ class PinList(ItemList):
         super().__init__(id="pins", classes="pane first")
         self.fetch = fetch
         self.clock = clock
-        self.ids: Sequence[int] = ()
+        self.ids = Ids(())
         self.copies: dict[str, tuple[int, int]] | None = None
         """On how many peers of a cluster each pin is, and should be, as far as it was asked; None elsewhere."""
         self.tells_where = False
@@ -138,7 +138,9 @@ class PinList(ItemList):
         self.words: tuple[str, ...] = ()
         """The words of the filter, which are highlighted."""
         self.range_from: int | None = None
-        """Where a range begins that is being marked."""
+        """The id of the row where a range begins that is being marked."""
+        self._range_at = 0
+        """The place of that row."""
         self.when_empty: list[Line] = []
         self._asked: tuple[int, int] | None = None
         self._sought: tuple[int, int] | None = None
@@ -171,6 +173,11 @@ class PinList(ItemList):
         self.item_count = len(ids)
         self.cursor = self.validate_cursor(self.cursor) if at is None else at
         self._sought = (here, self.cursor) if here and at is None and ids.is_part else None
+        if self.range_from is not None:
+            if self.range_from in ids:
+                self._range_at = ids.index(self.range_from)
+            else:
+                self.range_from = None
         self.measure()
         self.post_message(self.Loaded(self))
 
@@ -215,41 +222,66 @@ class PinList(ItemList):
         self.cursor += step
         self.in_sight(self.cursor, self.cursor + 1)
 
+    @property
+    def in_range(self) -> range:
+        """The places of the rows from the beginning of the range to the cursor; empty without a range."""
+        if self.range_from is None:
+            return range(0)
+        first, last = sorted((self._range_at, self.cursor))
+        return range(first, last + 1)
+
+    @property
+    def range_ids(self) -> Sequence[int]:
+        """The ids of these rows."""
+        rows = self.in_range
+        return self.ids[rows.start : rows.stop]
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        """A range grows or shrinks with each move: all its rows are drawn again."""
+        super().watch_cursor(before, now)
+        if self.range_from is not None:
+            self.refresh()
+
+    def end_range(self, *, marking: bool = True) -> None:
+        """Make marks of the range, or drop it."""
+        if marking:
+            self.marked.update(self.range_ids)
+        self.range_from = None
+        self.refresh()
+
     def toggle_mark(self) -> None:
         """Mark the row under the cursor or take its mark away, and go on."""
+        self.end_range()
         if self.ids:
             self.marked ^= {self.ids[self.cursor]}
             self.step(1)
-            self.refresh()
 
     def toggle_range(self) -> None:
         """Begin a range here, or mark every row from its beginning to here."""
-        if self.range_from is None:
-            self.range_from = self.cursor
-        else:
-            first, last = sorted((self.range_from, self.cursor))
-            self.marked |= set(self.ids[first : last + 1]) - {0}
-            self.range_from = None
-        self.refresh()
+        if self.range_from is not None:
+            self.end_range()
+        elif self.ids:
+            self.range_from, self._range_at = self.ids[self.cursor], self.cursor
+            self.refresh()
 
     def mark_and_move(self, step: int) -> None:
         """Mark this row and the next, and go there."""
+        self.end_range()
         if self.ids:
             self.marked.add(self.ids[self.cursor])
             self.cursor += step
             self.marked.add(self.ids[self.cursor])
-            self.refresh()
 
     def invert_marks(self) -> None:
         """Mark every row in the list that has no mark, and take the marks of the others away."""
+        self.end_range()
         self.marked ^= set(self.ids)
-        self.refresh()
 
     def toggle_all(self) -> None:
         """Mark every row in the list, or none of them."""
+        self.end_range()
         listed = set(self.ids)
         self.marked = self.marked - listed if listed <= self.marked else self.marked | listed
-        self.refresh()
 
     def watch_foot(self) -> None:
         """The lower border names the order, too, if the columns have no header."""
@@ -297,12 +329,9 @@ class PinList(ItemList):
         """One pin."""
         number = self.ids[index]
         entry = self.known.get(number)
-        in_range = self.range_from is not None and min(self.range_from, self.cursor) <= index <= max(
-            self.range_from, self.cursor
-        )
         here = index == self.cursor
         left: list[tuple[str, str]] = [("▌" if here else " ", "primary")]
-        left.append(("•" if number in self.marked or in_range else " ", "warning"))
+        left.append(("•" if number in self.marked or index in self.in_range else " ", "warning"))
         if entry is None:
             return [*left, ("   …", "muted")]
         gone = entry.revoked_at is not None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from textual import events, on
 from textual.containers import Horizontal
@@ -123,6 +124,8 @@ class PinsScreen(PlaceScreen):
         self._shown: Query | None = None
         self._filtered = ""
         """The profile that the filter belongs to."""
+        self._marking = asyncio.Lock()
+        """Held while marks wait for the rest of the list."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above the list and the detail."""
@@ -233,6 +236,8 @@ class PinsScreen(PlaceScreen):
         )
         pins.sort = query.sort
         pins.words = parse_filter(query.text).words
+        if query != self._shown:  # the rows between its ends would be others
+            pins.end_range()
         if pins.marked:  # marks stay, whatever the filter hides; rows that are gone lose theirs
             marked = await history.entries(list(pins.marked))
             pins.marked &= {entry.id for entry in marked if entry.profile == query.profile and entry.standing}
@@ -245,12 +250,13 @@ class PinsScreen(PlaceScreen):
     async def _count(self) -> None:
         pins = self.pins
         self._show_mark()
-        marked = set(pins.marked)
+        marked = pins.marked.union(pins.range_ids)
         total = await self.workspace.history.total_size(marked) if marked else 0
-        if marked != pins.marked:
+        if marked != pins.marked.union(pins.range_ids):
             return  # another mark was set meanwhile, and is counted after this
-        number = plural(self._pinned, "pin")
-        facts = [f"{number} with “{self.asked.text}”" if self.asked.text else number]
+        text, number = self.asked.text, plural(self._pinned, "pin")
+        mistakes = parse_filter(text).mistakes
+        facts = [f"{number} with “{text}”" if text and not mistakes else number]
         if self.asked.revoked is False:
             facts.append("revoked hidden")
         elif self._revoked:
@@ -261,12 +267,11 @@ class PinsScreen(PlaceScreen):
             facts.append(size(total))
         if pins.range_from is not None:
             facts.append("v ends the range")
-        text = self.asked.text
         if self.query_one(FilterLine).has_focus and (hint := explanation(text)):
             finished = text.rpartition(" ")[0]  # the term that is being typed is no mistake yet
             pins.foot = " · ".join([*parse_filter(finished).mistakes, hint, *facts])
         else:
-            pins.foot = " · ".join([*parse_filter(text).mistakes, *facts])
+            pins.foot = " · ".join([*mistakes, *facts])
 
     @on(ItemList.Moved)
     @on(PinList.Loaded)
@@ -310,14 +315,21 @@ class PinsScreen(PlaceScreen):
 
     def _show_mark(self) -> None:
         entry = self.detail.entry
-        self.detail.is_marked = entry is not None and entry.id in self.pins.marked
+        self.detail.is_marked = entry is not None and (
+            entry.id in self.pins.marked or self.pins.cursor in self.pins.in_range
+        )
 
     @on(Detail.Measured)
     def _preview_at_rest(self) -> None:
         if self._resting is not None:
             self._resting.stop()
-        if self.detail.wants_preview:
-            self._resting = self.set_timer(REST, self._load_preview)
+        if self.detail.wants_preview or self.pins.in_range:
+            self._resting = self.set_timer(REST, self._at_rest)
+
+    def _at_rest(self) -> None:
+        self._load_preview()
+        if self.pins.in_range:
+            self.work_on(self._count, "count")
 
     def _load_preview(self) -> None:
         self.work_on(self.detail.load_preview, "preview")
@@ -353,7 +365,15 @@ class PinsScreen(PlaceScreen):
         self._keep_filter()
         self._reload_first()
 
-    def action_clear_filter(self) -> None:
+    def action_clear(self, what: str) -> None:
+        """End the range, or else the filter."""
+        if what == "range":
+            self.pins.end_range(marking=False)
+            self._marks_changed()
+        else:
+            self._clear_filter()
+
+    def _clear_filter(self) -> None:
         """Everything again, and back to the list."""
         self.query_one(FilterLine).value = ""
         self.remove_class("-filter")
@@ -375,8 +395,10 @@ class PinsScreen(PlaceScreen):
             return True if self.pins.ids else None
         if action == "store_again":
             return self.is_mounted and self._has_revoked()
-        if action == "clear_filter":
-            return bool(self.asked.text) or self.has_class("-filter")
+        if action == "clear":
+            has_range = bool(self.pins.in_range) and self.pins.has_focus
+            is_filter = bool(self.asked.text) or self.has_class("-filter")
+            return has_range if parameters == ("range",) else is_filter and not has_range
         if action == "complete_filter":
             return self.query_one(FilterLine).completion is not None
         if action == "walk_into":
@@ -404,28 +426,49 @@ class PinsScreen(PlaceScreen):
 
     def action_mark(self) -> None:
         """Mark the pin under the cursor."""
-        self.pins.toggle_mark()
-        self.work_on(self._count, "count")
+        self._mark(self.pins.toggle_mark)
 
     def action_mark_range(self) -> None:
         """Begin a range, or mark everything from its beginning to here."""
-        self.pins.toggle_range()
-        self.work_on(self._count, "count")
+        self._mark(self.pins.toggle_range, many=True)
 
     def action_mark_and_move(self, step: int) -> None:
         """Mark this pin and the next."""
-        self.pins.mark_and_move(step)
-        self.work_on(self._count, "count")
+        self._mark(lambda: self.pins.mark_and_move(step))
 
     def action_invert_marks(self) -> None:
         """Mark what is not marked, and the other way round."""
-        self.pins.invert_marks()
-        self.work_on(self._count, "count")
+        self._mark(self.pins.invert_marks, many=True, every=True)
 
     def action_mark_all(self) -> None:
         """Mark all, or none."""
-        self.pins.toggle_all()
+        self._mark(self.pins.toggle_all, many=True, every=True)
+
+    def _mark(self, change: Callable[[], None], *, many: bool = False, every: bool = False) -> None:
+        """Change the marks. Where rows are concerned whose ids are not known yet, the change waits for them."""
+        pins = self.pins
+        if many and parse_filter(self.asked.text).mistakes:
+            words = "The filter has a mistake, so the list may not be the one you mean. Nothing was marked."
+            self.app.tell(words, warning=True)
+        elif pins.ids.is_part and (every or pins.in_range or not pins.ids[pins.cursor]):
+            self.ask_on(partial(self._mark_later, change), "mark", exclusive=False)
+        else:
+            change()
+            self._marks_changed()
+
+    async def _mark_later(self, change: Callable[[], None]) -> None:
+        async with self._marking:
+            await self._read_whole_list()
+            change()
+        self._marks_changed()
+
+    async def _read_whole_list(self) -> None:
+        while self.pins.ids.is_part:
+            await self._reload()
+
+    def _marks_changed(self) -> None:
         self.work_on(self._count, "count")
+        self.refresh_bindings()
 
     def action_sort(self) -> None:
         """Ask for the order of the list."""
@@ -462,7 +505,7 @@ class PinsScreen(PlaceScreen):
 
     async def show_entry(self, entry: Entry) -> None:
         """Put the cursor on this pin. A filter that hides it is cleared."""
-        self.action_clear_filter()
+        self._clear_filter()
         await asyncio.sleep(0)
         if entry.revoked_at is not None:
             self.asked = replace(self.asked, revoked=None)
@@ -476,18 +519,24 @@ class PinsScreen(PlaceScreen):
     @property
     def _means_marks(self) -> bool:
         """Whether a key means the marked pins. In the detail it means the pin that is shown."""
-        return bool(self.pins.marked) and self.current_pane() != "#detail"
+        return bool(self.pins.marked or self.pins.in_range) and self.current_pane() != "#detail"
 
     async def _chosen_entries(self) -> list[Entry]:
+        async with self._marking:
+            if self.pins.in_range:
+                await self._read_whole_list()
         if self._means_marks:
+            self.pins.end_range()
             return await self.workspace.history.entries(self.pins.marked_in_order)
         return [self.pins.current] if self.pins.current else []
 
     def _has_revoked(self) -> bool:
         """Whether one of the chosen pins is revoked. Rows that were never in sight are left out."""
         pins = self.pins
-        chosen = [pins.known.get(number) for number in pins.marked] if self._means_marks else [pins.current]
-        return any(entry is not None and entry.revoked_at is not None for entry in chosen)
+        if not self._means_marks:
+            return pins.current is not None and pins.current.revoked_at is not None
+        revoked = {number for number, entry in pins.known.items() if entry.revoked_at is not None}
+        return not revoked.isdisjoint(pins.marked) or not revoked.isdisjoint(pins.range_ids)
 
     def action_revoke(self) -> None:
         """Ask, then revoke the pins."""

@@ -1,0 +1,154 @@
+"""Marks and ranges in Pins: every key acts on what is drawn as marked, and on nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from pinui.tui.app import Pinui
+from pinui.workspace import Query
+from tests.tui.pilots import confirm, shows, text_of, told, until, workbench
+from tests.tui.test_pins import pins_of, store
+
+
+def marked_rows(app: Pinui) -> list[str]:
+    """The names of the rows that are drawn with a mark."""
+    rows = (line.split("│")[1] for line in text_of(app).splitlines() if line.count("│") == 4)
+    return [row.partition("•")[2][2:].split()[0] for row in rows if "•" in row]
+
+
+async def six_pins(app: Pinui, pilot: Pilot[None]) -> None:
+    await store(app, **{f"pin-{number}": {"n": number} for number in range(6)})
+    await shows(pilot, "6 pins", "pin-0")
+
+
+async def test_an_open_range_is_drawn_counted_and_revoked_as_marks_are() -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "v", "j", "j")
+        await shows(pilot, "3 marked", "v ends the range")
+        assert marked_rows(app) == ["pin-5", "pin-4", "pin-3"]
+        await pilot.press("x")
+        await shows(pilot, "Revoke 3 pins")
+        await pilot.press("escape")
+        await shows(pilot, "3 marked")
+        await pilot.press("x")
+        await confirm(pilot, "R")
+        await told(pilot, "Revoked 3 pins.")
+        await shows(pilot, "3 pins · 3 revoked")
+        assert marked_rows(app) == []
+        assert "marked" not in text_of(app)
+
+
+async def test_esc_ends_a_range_and_marks_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "space", "v", "j", "j")
+        await shows(pilot, "4 marked", "esc drop the range")
+        await pilot.press("escape")
+        await shows(pilot, "1 marked")
+        assert marked_rows(app) == ["pin-5"]
+        assert "v ends the range" not in text_of(app)
+
+
+async def test_a_range_moves_with_its_rows() -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "v", "j")
+        await shows(pilot, "2 marked")
+        await store(app, newer={"n": "newer"})
+        await shows(pilot, "7 pins")
+        assert marked_rows(app) == ["pin-5", "pin-4"]
+        await pilot.press("v")
+        await shows(pilot, "2 marked")
+        assert marked_rows(app) == ["pin-5", "pin-4"]
+
+
+async def test_a_range_whose_first_row_vanishes_ends() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()  # the client alone writes no history, as another program
+        made = [await client.store({"n": number}) for number in range(6)]
+        await app.workspace.sync(full=True)
+        await shows(pilot, "6 pins", made[5].cid[:20])
+        await pilot.press("g", "v", "j", "j")
+        await shows(pilot, "3 marked")
+        await client.revoke(made[5].cid)
+        await app.workspace.sync(full=True)
+        await shows(pilot, "5 pins")
+        await until(pilot, lambda: "marked" not in text_of(app), "the end of the range")
+        assert marked_rows(app) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "marked"),
+    [
+        (("s", "n"), ["pin-3", "pin-4", "pin-5"]),
+        (("space",), ["pin-5", "pin-4"]),
+        (("asterisk",), ["pin-2", "pin-1", "pin-0"]),
+        (("shift+down",), ["pin-5", "pin-4", "pin-3", "pin-2"]),
+    ],
+)
+async def test_other_keys_for_marks_begin_with_the_rows_of_the_range(keys: tuple[str, ...], marked: list[str]) -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "v", "j", "j")
+        await shows(pilot, "3 marked")
+        await pilot.press(*keys)
+        await shows(pilot, f"{len(marked)} marked")
+        assert marked_rows(app) == marked
+        assert "v ends the range" not in text_of(app)
+
+
+async def test_a_filter_hides_the_rows_of_a_range_and_leaves_them_marked() -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "v", "j", "j", "slash")
+        app.screen.query_one(Input).value = "pin-0"
+        await shows(pilot, "1 pin with", "3 marked (3 not in sight)")
+
+
+@pytest.mark.parametrize("text", ['""', "size:>1mbb", "-kind:jsn"])
+async def test_a_filter_with_a_mistake_marks_no_list_that_nobody_meant(text: str) -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = text
+        await shows(pilot, f"{text}: ", "6 pins")
+        await pilot.press("enter")
+        for key in ("a", "asterisk", "v"):
+            await pilot.press(key)
+            await told(pilot, "The filter has a mistake, so the list may not be the one you mean. Nothing was marked.")
+        await pilot.press("j")
+        assert marked_rows(app) == []
+        await pilot.press("space")
+        await shows(pilot, "1 marked")
+
+
+@pytest.mark.parametrize(
+    ("keys", "marked"), [(["a"], 6), (["asterisk"], 6), (["G", "v"], 1), (["v", "G"], 6), (["G", "space"], 1)]
+)
+async def test_marks_wait_until_all_rows_are_known(
+    keys: list[str], marked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.screen.FIRST", 2)
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        released, history = asyncio.Event(), app.workspace.history
+        list_ids: Callable[[Query], Coroutine[Any, Any, Any]] = history.list_ids
+
+        async def late(query: Query) -> Any:
+            await released.wait()
+            return await list_ids(query)
+
+        history.list_ids = late  # type: ignore[method-assign]
+        await pilot.press("z")  # another list, of which the first rows come at once
+        await until(pilot, lambda: pins_of(app).pins.ids.is_part, "the first rows")
+        await pilot.press("g", *keys, "x")
+        released.set()
+        await shows(pilot, f"Revoke {marked} pins" if marked > 1 else "Revoke this pin")
+        await shows(pilot, f"{marked} marked")
