@@ -139,6 +139,8 @@ async def finish_copy(
         console.end_bars()
     if transfer.failure is not None and not counted["failed"] and not counted["left out"]:
         raise transfer.failure
+    if transfer.unfinished:
+        console.say(f"{transfer.unfinished:,} of {plural(transfer.items, 'pin')} were not tried.")
     if counted["failed"] and not transfer.is_for_good:
         console.say("`pinui transfers resume` tries again.")
     return counted

@@ -150,6 +150,8 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
         console.say(f"{words} already: not sent again.")
     if transfer.failure is not None and not failed:  # no item's own failure
         raise transfer.failure
+    if transfer.unfinished:
+        console.say(f"{transfer.unfinished:,} of {transfer.items:,} files were not tried.")
     if failed and not transfer.is_for_good:
         console.say("`pinui transfers resume` tries again.")
     return done, failed

@@ -169,6 +169,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         from pinui.workspace import Workspace
 
         self.workspace = await Workspace.open(profile=self._profile, home=self._home)
+        self.workspace.transfers.is_patient = True
         await self.unsaved.open(self.workspace.paths.drafts)
         theme = self.workspace.profiles.setting("theme")
         self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pinui.sdk.errors import NetworkError
 from pinui.workspace.transfers.rows import NewItem
 
 if TYPE_CHECKING:
@@ -36,7 +37,13 @@ class Copies:
 
     async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
         """Copy one pin, unless an earlier run has done it."""
-        copying = self._copying(transfer, service)
+        try:
+            await self._copy(self._copying(transfer, service), item, progress)
+        except NetworkError:
+            self._known.pop(transfer.id, None)  # the next try asks the services again
+            raise
+
+    async def _copy(self, copying: Copying, item: Item, progress: Progress) -> None:
         await copying.prepare()
         item.cid = item.source
         from pinui.workspace.copying import Item as PlannedItem

@@ -95,7 +95,9 @@ class Workspace:
         }
         at_once = profiles.setting("transfers_at_once")
         at_once = at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE
-        self.transfers = Transfers(self, Ledger(paths.transfers), kinds, self._tell, at_once=at_once)
+        self.transfers = Transfers(
+            self, Ledger(paths.transfers), kinds, self._tell, at_once=at_once, on_wait=self._note_wait
+        )
 
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:

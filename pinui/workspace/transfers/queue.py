@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import os
 import time
 from array import array
@@ -34,6 +35,8 @@ AT_ONCE = 3
 TAKEN = 16
 """Items that are marked as begun together: one write to the disk for all of them."""
 MANY = 500
+PAUSES = (15, 30, 60, 120, 300)
+"""Seconds until a service that can't be reached is tried again; the last one is for all further tries."""
 DISK_TROUBLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.ENOENT, errno.ENOTDIR, errno.EIO, errno.EROFS))
 TO_DO = (ItemState.WAITING, ItemState.RUNNING)
 
@@ -79,6 +82,23 @@ class Totals:
     """Seconds."""
 
 
+@dataclass(slots=True)
+class _Away:
+    """A service that can't be reached: all its items wait together."""
+
+    error: BaseException
+    until: float
+    """In `time.monotonic()` seconds."""
+    tries: int
+    """How often it was tried again."""
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def try_now(self) -> None:
+        """Let everybody who waits try again."""
+        self.until = 0.0
+        self.go_on.set()
+
+
 class Transfers:
     """The transfers of this process. A few items run at once; the others wait in the ledger."""
 
@@ -90,7 +110,10 @@ class Transfers:
         changed: Callable[[], None],
         *,
         at_once: int = AT_ONCE,
+        on_wait: Callable[[Service, float], None] = lambda _service, _seconds: None,
     ) -> None:
+        self.is_patient = False
+        """Whether items wait for a service that can't be reached, and are tried again; else they are left."""
         self.ledger = ledger
         self.kinds = dict(kinds)
         self.all: list[Transfer] = []
@@ -101,6 +124,8 @@ class Transfers:
         self._services: dict[int, Service] = {}
         self._lines: dict[int, _Line] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._on_wait = on_wait
+        self._away: dict[tuple[str | None, bool], _Away] = {}
 
     @property
     def active(self) -> int:
@@ -181,7 +206,9 @@ class Transfers:
             self._again(transfer, "resume")
 
     def go_on_with_all(self) -> None:
-        """Go on with everything that was left or paused, and try again what has failed."""
+        """Go on with everything that was left or paused, and try again what has failed or waits for a service."""
+        for away in self._away.values():
+            away.try_now()
         for transfer in list(self.all):
             if transfer.state == "failed":
                 self.retry(transfer.id)
@@ -236,6 +263,8 @@ class Transfers:
                 transfer.error, transfer.hint = sentence_for(error)
                 self._changed()
                 return
+        if self.is_patient and (away := self._away.get(_line_of(transfer))) is not None:
+            away.try_now()
         transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
         transfer.done, transfer.rate, transfer.remaining = transfer.done_size, None, None
         transfer.started_at = transfer.ended_at = None
@@ -373,6 +402,7 @@ class Transfers:
             with self._services[transfer.id].held() as service:
                 await self._write_down(transfer, line)
                 await self._run_items(transfer, line, service)
+                self._check_all_tried(transfer)
             await self.ledger.marked()
         except asyncio.CancelledError:
             await self._let_go(transfer, line, {"cancelled": "cancelled", "paused": "paused"}.get(line.ends_as))
@@ -445,11 +475,16 @@ class Transfers:
     async def _work(self, transfer: Transfer, line: _Line, service: Service, rate: Rate) -> None:
         """Run items, one after another, each in a slot."""
         while transfer.unfinished > len(transfer.running):
+            if not await self._is_reachable(transfer):
+                return
             async with self._slots.one(transfer.kind, transfer.id):
+                if self._is_away(transfer):  # it was found out while this one waited for its slot
+                    continue
                 item = await self._next(transfer, line)
                 if item is None:
                     return
-                await self._run_item(transfer, service, item, rate)
+                if not await self._run_item(transfer, service, item, rate):
+                    line.taken.appendleft(item)
 
     async def _next(self, transfer: Transfer, line: _Line) -> Item | None:
         async with line.taking:
@@ -457,8 +492,10 @@ class Transfers:
                 line.taken.extend(await self.ledger.take(transfer.number, TAKEN))
         return line.taken.popleft() if line.taken else None
 
-    async def _run_item(self, transfer: Transfer, service: Service, item: Item, rate: Rate) -> None:
+    async def _run_item(self, transfer: Transfer, service: Service, item: Item, rate: Rate) -> bool:
+        """Run one item to its end; False: its service can't be reached, and it waits."""
         transfer.state, transfer.started_at = "running", transfer.started_at or time.time()
+        transfer.waits_for = None
         transfer.running[item.id] = item
         item.state = ItemState.RUNNING
         self._changed()
@@ -468,6 +505,10 @@ class Transfers:
             item.state = ItemState.WAITING
             raise
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the others go on
+            if await self._lost(transfer, service, error) and self.is_patient:
+                # Begun, and perhaps done without an answer: the next try looks for it first.
+                item.started_at, item.done = item.started_at or time.time_ns() // 1_000_000, 0
+                return False
             item.failure = error
             item.error, item.hint = sentence_for(error)
             for_good = is_for_good(error)
@@ -478,6 +519,7 @@ class Transfers:
             item.state, item.error, item.hint = ItemState.DONE, None, None
             transfer.finished += 1
             transfer.done_size += item.size or 0
+            self._away.pop(_line_of(transfer), None)
         finally:
             del transfer.running[item.id]
             transfer.state = "running" if transfer.running else "waiting"
@@ -486,6 +528,56 @@ class Transfers:
             self._changed()
         if transfer.on_item is not None:
             transfer.on_item(item)
+        return True
+
+    # Services that can't be reached
+
+    async def _lost(self, transfer: Transfer, service: Service, error: BaseException) -> bool:
+        """Whether an item failed because its service can't be reached: then the others need not find out again."""
+        from pinui.sdk.errors import NetworkError
+
+        if not isinstance(error, NetworkError):
+            return False
+        if not self._is_away(transfer):
+            services = [service]
+            if (source := transfer.options.get("from")) is not None:  # a copy
+                services.append(self._services_of.service_named(source))
+            answers = await asyncio.gather(*map(_answers, services))
+            if all(answers):
+                return False
+        if not self._is_away(transfer):  # nobody else has found out meanwhile
+            before = self._away.get(_line_of(transfer))
+            tries = before.tries + 1 if before is not None else 0
+            pause = PAUSES[min(tries, len(PAUSES) - 1)]
+            until = time.monotonic() + pause if self.is_patient else math.inf
+            self._away[_line_of(transfer)] = _Away(error, until, tries)
+            if self.is_patient:
+                self._on_wait(service, pause)
+        transfer.waits_for = sentence_for(error)[0]
+        return True
+
+    def _is_away(self, transfer: Transfer) -> bool:
+        away = self._away.get(_line_of(transfer))
+        return away is not None and away.until > time.monotonic()
+
+    async def _is_reachable(self, transfer: Transfer) -> bool:
+        """Wait until a service may be reached again; False if nobody waits for that."""
+        while self._is_away(transfer):
+            if not self.is_patient:
+                return False
+            away = self._away[_line_of(transfer)]
+            transfer.waits_for = sentence_for(away.error)[0]
+            with suppress(TimeoutError):
+                await asyncio.wait_for(away.go_on.wait(), away.until - time.monotonic())
+        return True
+
+    def _check_all_tried(self, transfer: Transfer) -> None:
+        """Raise the reason for which items were not run, unless one of them has failed by it."""
+        if not transfer.unfinished or transfer.failed:
+            return
+        if self._is_away(transfer):
+            raise self._away[_line_of(transfer)].error
+        raise WorkspaceError("Another pinui process has finished or forgotten this transfer.")
 
     def _watch(self, transfer: Transfer, item: Item, rate: Rate) -> Progress:
         told = 0.0
@@ -551,6 +643,24 @@ def _is_of_the_disk(error: BaseException | None) -> bool:
     if isinstance(error, OSError) and error.errno in DISK_TROUBLE:
         return True
     return error is not None and _is_of_the_disk(error.__cause__)
+
+
+def _line_of(transfer: Transfer) -> tuple[str | None, bool]:
+    """The transfers that wait for a service together: gateways may answer while the API does not."""
+    return transfer.profile, transfer.kind == "download"
+
+
+async def _answers(service: Service) -> bool:
+    """Whether a service can be reached, whatever it answers."""
+    from pinui.sdk.errors import NetworkError
+
+    try:
+        await service.call((await service.open()).client.test_connection())
+    except NetworkError:
+        return False
+    except Exception:  # noqa: BLE001 – an answer, or a problem on this machine
+        return True
+    return True
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -97,6 +97,8 @@ class Transfer:
     """The next step for the user."""
     failure: BaseException | None = None
     """The error itself."""
+    waits_for: str | None = None
+    """A sentence, while it waits because its service can't be reached."""
     entry: Entry | None = None
     """The row of the history that an upload made."""
     verification: str | None = None

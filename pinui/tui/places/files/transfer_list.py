@@ -260,6 +260,8 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         ways = ("r resumes, del forgets", "r resumes", "")
         words = [" · ".join(filter(None, (many, way))) for way in ways]
         return "unfinished", next((one for one in words if len(one) <= room + 2), many)
+    if transfer.waits_for is not None and transfer.state == "waiting":
+        return "waiting", " · ".join(filter(None, (many, transfer.waits_for)))
     keys = {"cancelled": "r retries", "paused": "p goes on"}
     return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
 
