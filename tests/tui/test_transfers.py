@@ -89,6 +89,21 @@ async def test_what_was_left_can_be_forgotten(photos: Path, monkeypatch: pytest.
         assert await workspace.transfers.ledger.requests() == []
 
 
+async def test_a_row_goes_away_when_another_process_forgets_its_transfer(
+    photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench() as (app, pilot):
+        hold_uploads(app, monkeypatch)
+        app.workspace.transfers.upload(photos / "f1.jpg")
+        await go_to_transfers(app, pilot)
+        await shows(pilot, "1 running")
+        await pilot.press("p")
+        await shows(pilot, "1 paused")
+        async with await Workspace.open() as other:
+            await other.transfers.forget((await other.transfers.look())[0])
+        await shows(pilot, "No transfers yet.")
+
+
 async def test_transfers_are_paused_and_go_on_one_or_all(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench() as (app, pilot):
         go_on = hold_uploads(app, monkeypatch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from pinui.node import Node
 from pinui.sdk.secret import Secret
 from pinui.sdk.transport import retry
-from pinui.workspace import Profile, Query, Workspace
+from pinui.workspace import Profile, Query, Transfer, Workspace
 from pinui.workspace.copies import copy_options
 from pinui.workspace.copying import Copying
 from pinui.workspace.transfers.rows import NewItem
@@ -112,3 +113,89 @@ async def test_pins_that_are_copied_to_a_dead_service_are_not_all_tried(
     await workspace.transfers.join()
     assert (transfer.state, len(asked) <= 3) == ("failed", True), transfer.error
     assert transfer.unfinished >= 17
+
+
+def hold_uploads(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Hold uploads until the event is set."""
+    upload, go_on = workspace.upload, asyncio.Event()
+
+    async def held(source: Path, **options: Any) -> Any:
+        await go_on.wait()
+        return await upload(source, **options)
+
+    monkeypatch.setattr(workspace, "upload", held)
+    return go_on
+
+
+async def leave(workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> Transfer:
+    """A transfer that is paused, and so free for other processes."""
+    with monkeypatch.context() as held:
+        hold_uploads(workspace, held)
+        transfer = workspace.transfers.upload_all(files)
+        await until(workspace, lambda: bool(transfer.running))
+        workspace.transfers.pause(transfer.id)
+        await workspace.transfers.wait(transfer)
+    return transfer
+
+
+async def test_a_row_that_another_process_finished_or_forgot_is_removed(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused = await leave(workspace, files[:10], monkeypatch)
+    other_row = await leave(workspace, files[10:], monkeypatch)
+    await workspace.transfers.has_news()
+    assert not await workspace.transfers.has_news(), "nobody else has changed anything"
+    async with await Workspace.open() as other:
+        finished, forgotten = await other.transfers.look()
+        other.transfers.resume(finished)
+        await other.transfers.wait(finished)
+        assert finished.state == "done"
+        assert await workspace.transfers.has_news()
+        await workspace.transfers.look()
+        assert workspace.transfers.all == [other_row]
+        await other.transfers.forget(forgotten)
+    await workspace.transfers.look()
+    assert workspace.transfers.all == []
+    assert paused.state == "paused"
+
+
+async def test_going_on_with_a_transfer_that_another_process_forgot_says_so(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transfer = await leave(workspace, files, monkeypatch)
+    async with await Workspace.open() as other:
+        await other.transfers.forget((await other.transfers.look())[0])
+    workspace.transfers.resume(transfer)
+    await workspace.transfers.join()
+    assert (transfer.state, transfer.error) == (
+        "failed",
+        "Another pinui process has finished or forgotten this transfer.",
+    )
+
+
+async def test_the_rows_of_what_is_left_tell_how_far_another_process_came(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transfer = await leave(workspace, files, monkeypatch)
+    async with await Workspace.open() as other:
+        row = (await other.transfers.look())[0]
+        other.transfers.resume(row)
+        await until(other, lambda: row.finished >= 5)
+        other.transfers.pause(row.id)
+        await other.transfers.wait(row)
+    await workspace.transfers.look()
+    assert (transfer.state, transfer.finished) == ("paused", row.finished)
+
+
+async def test_a_transfer_whose_items_are_gone_is_not_done(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = hold_uploads(workspace, monkeypatch)
+    transfer = workspace.transfers.upload_all(files)
+    await until(workspace, lambda: len(transfer.running) == 3)
+    with sqlite3.connect(workspace.paths.transfers) as ledger:
+        ledger.execute("DELETE FROM items")
+    go_on.set()
+    await workspace.transfers.join()
+    assert transfer.state == "failed"
+    assert transfer.error == "Another pinui process has finished or forgotten this transfer."

@@ -47,6 +47,7 @@ class Ledger:
     add = _on_thread(LedgerFile.add)
     requests = _on_thread(LedgerFile.requests)
     left_at = _on_thread(LedgerFile.left_at)
+    has_news = _on_thread(LedgerFile.has_news)
     find = _on_thread(LedgerFile.find)
     claim = _on_thread(LedgerFile.claim)
     let_go = _on_thread(LedgerFile.let_go)

@@ -94,6 +94,7 @@ class LedgerFile:
         self._owners = path.with_name("transfers.owners")
         self._owner = Owner(self._owners)
         self._connection: sqlite3.Connection | None = None
+        self._seen: int | None = None
 
     def close(self) -> None:
         """Drop ended requests, whose results are elsewhere; give up unfinished ones; close the file."""
@@ -138,6 +139,13 @@ class LedgerFile:
         )
         alive = {owner: self._is_alive(owner) for owner in {row[8] for row in rows}}
         return [_request(row, self.tally(row[0]), self._error(row[0]), is_running=alive[row[8]]) for row in rows]
+
+    def has_news(self) -> bool:
+        """Whether another process has written to the file since the last call."""
+        if not self.path.exists():
+            return False
+        seen, self._seen = self._seen, self._all("PRAGMA data_version")[0][0]
+        return seen != self._seen
 
     def _error(self, request: int) -> str | None:
         sql = "SELECT error FROM items WHERE request = ? AND state IN (?, ?) ORDER BY state, id LIMIT 1"

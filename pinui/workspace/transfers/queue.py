@@ -38,6 +38,7 @@ MANY = 500
 PAUSES = (15, 30, 60, 120, 300)
 """Seconds until a service that can't be reached is tried again; the last one is for all further tries."""
 DISK_TROUBLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.ENOENT, errno.ENOTDIR, errno.EIO, errno.EROFS))
+GONE = "Another pinui process has finished or forgotten this transfer."
 TO_DO = (ItemState.WAITING, ItemState.RUNNING)
 
 
@@ -188,17 +189,27 @@ class Transfers:
     async def look(self) -> list[Transfer]:
         """Add a row for each unfinished or failed request of the ledger that no living process works on.
 
-        Rows that another process has finished or taken meanwhile are removed.
+        Rows that another process has finished, taken or forgotten meanwhile are removed.
         """
-        free = [one for one in await self.ledger.requests() if not one.is_running]
-        numbers = {request.id for request in free}
-        gone = [one for one in self.all if one.state == "left" and one.number not in numbers]
-        self.all = [one for one in self.all if one not in gone]
+        free = {one.id: one for one in await self.ledger.requests() if not one.is_running}
+        waiting = [
+            one
+            for one in self.all
+            if one.state in ("left", "paused", "failed") and one.number is not None and one.id not in self._tasks
+        ]
+        for one in waiting:
+            if (request := free.get(one.number or 0)) is None:
+                self.all.remove(one)
+            elif one.state != "failed":
+                _count(one, request)
         known = {transfer.number for transfer in self.all}
-        rows = [self._row_of(request) for request in free if request.id not in known]
-        if rows or gone:
-            self._changed()
+        rows = [self._row_of(request) for number, request in free.items() if number not in known]
+        self._changed()
         return rows
+
+    async def has_news(self) -> bool:
+        """Whether another process has changed the ledger since the last time."""
+        return await self.ledger.has_news()
 
     def resume(self, transfer: Transfer) -> None:
         """Go on with a row that is paused or was left; failed items stay failed."""
@@ -437,7 +448,8 @@ class Transfers:
         else:
             number, is_listed = transfer.number, line.again != "list" and transfer.is_listed
             if not await ledger.claim(number):
-                raise WorkspaceError("Another pinui process works on this transfer already.")
+                is_there = any(request.id == number for request in await ledger.requests())
+                raise WorkspaceError("Another pinui process works on this transfer already." if is_there else GONE)
             if line.again == "retry":
                 await ledger.retry(number)
         if not is_listed:
@@ -577,7 +589,7 @@ class Transfers:
             return
         if self._is_away(transfer):
             raise self._away[_line_of(transfer)].error
-        raise WorkspaceError("Another pinui process has finished or forgotten this transfer.")
+        raise WorkspaceError(GONE)
 
     def _watch(self, transfer: Transfer, item: Item, rate: Rate) -> Progress:
         told = 0.0

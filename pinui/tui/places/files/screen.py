@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,6 +124,7 @@ class FilesScreen(PlaceScreen):
         """Read the folder again if names were added or removed, while it is shown."""
         if self.is_current:
             self.work_on(self._look_again, "look")
+            self.work_on(self._look_for_news, "left")
 
     async def _look_again(self) -> None:
         folder = self.browser.folder
@@ -308,7 +310,7 @@ class FilesScreen(PlaceScreen):
             item = self.transfers.current_item
             if item is not None and item.error:
                 words = f"{item.error} {item.hint or ''}".strip()
-            elif current.error and not current.is_active:
+            elif current.error and current.state in ("failed", "left"):
                 words = f"{current.error} {current.hint or ''}".strip()
             if current.left_out:
                 words = f"left out {current.left_out} · {words}"
@@ -371,6 +373,11 @@ class FilesScreen(PlaceScreen):
 
     async def _look_for_transfers(self) -> None:
         await self.workspace.transfers.look()
+
+    async def _look_for_news(self) -> None:
+        with suppress(WorkspaceError):  # entering the place has told about a ledger that can't be read
+            if await self.workspace.transfers.has_news():
+                await self.workspace.transfers.look()
 
     def action_clear_ended(self) -> None:
         """A tidy list."""
