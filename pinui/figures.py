@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
 
-__all__ = ["age", "ago", "count", "day", "duration", "iso_time", "moment", "plural", "short_cid", "size", "when"]
+__all__ = [
+    "age",
+    "ago",
+    "count",
+    "day",
+    "duration",
+    "iso_time",
+    "moment",
+    "plural",
+    "short_cid",
+    "size",
+    "total_size",
+    "when",
+]
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -23,14 +37,24 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
-def size(number: float) -> str:
-    """Bytes in decimal units with two or three digits: `96 B`, `1.2 kB`, `18 kB`, `4.8 MB`."""
+def size(number: float | None) -> str:
+    """Bytes in decimal units with two or three digits: `96 B`, `1.2 kB`, `18 kB`, `4.8 MB`; `–` if unknown."""
+    if number is None:
+        return "–"
     value, unit = float(number), 0
     while value >= 999.5 and unit < len(UNITS) - 1:
         value /= 1000
         unit += 1
     digits = 1 if unit and value < 9.95 else 0
     return f"{value:.{digits}f} {UNITS[unit]}"
+
+
+def total_size(sizes: Sequence[int | None]) -> str:
+    """Sizes added up: `4.8 MB`, with unknown ones among them `4.8 MB and more`, or `size unknown`."""
+    known = [one for one in sizes if one is not None]
+    if sizes and not known:
+        return "size unknown"
+    return size(sum(known)) + ("" if len(known) == len(sizes) else " and more")
 
 
 def short_cid(cid: str) -> str:
@@ -57,8 +81,10 @@ def _local(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(_seconds(milliseconds))
 
 
-def age(then_ms: int, now: float) -> str:
-    """An age in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`."""
+def age(then_ms: int | None, now: float) -> str:
+    """An age in at most six cells: `now`, `2 min`, `3 h`, `1 d`, `12 Oct`, `2024`; `–` if unknown."""
+    if then_ms is None:
+        return "–"
     seconds = now - _seconds(then_ms)
     if seconds < MINUTE:
         return "now"

@@ -10,7 +10,7 @@ from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids, typed_text
 from pinui.figures import count, iso_time, plural
-from pinui.workspace.filters import KindIs, To, parse_filter
+from pinui.workspace.filters import Is, KindIs, On, To, parse_filter
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -35,8 +35,19 @@ def checked_filter(text: str) -> Filter:
 def checked_pin_filter(text: str) -> Filter:
     """A filter for pins of a service, which knows less than the history."""
     wanted = checked_filter(text)
-    if any(isinstance(term, (KindIs, To)) for term in wanted.terms):
-        raise UsageError("The service knows no kinds and no recipients.", hint="`pinui history` does.")
+    for term in wanted.terms:
+        match term:
+            case KindIs() | To() | On("here" | "both" | "elsewhere"):
+                is_known = False
+            case Is(state):
+                is_known = state == "pinned"
+            case _:
+                is_known = True
+        if not is_known:
+            raise UsageError(
+                "The service can't tell kinds, recipients, verdicts, or what is known here.",
+                hint="`pinui history` and `pinui revoke` can.",
+            )
     return wanted
 
 
@@ -91,7 +102,8 @@ def sync(options: Namespace, console: Console) -> int:
             stop()
             bars.note("")
         if console.as_json:
-            console.out_json({"pins": state.pins, "size": state.size, "elsewhere": state.elsewhere})
+            size = None if state.unsized else state.size
+            console.out_json({"pins": state.pins, "size": size, "elsewhere": state.elsewhere})
         else:
             made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
             console.say(f"{plural(state.pins, 'pin')} of {workspace.profile.name} are known here now{made}.")

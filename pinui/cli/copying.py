@@ -12,7 +12,7 @@ from pinui.cli.errors import UsageError
 from pinui.cli.files import refuse_running
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
-from pinui.figures import count, plural, size
+from pinui.figures import count, plural, total_size
 from pinui.workspace.text import clean_line, encodable
 from pinui.workspace.transfers.rows import ItemState
 
@@ -65,10 +65,7 @@ def _tell_plan(console: Console, plan: Plan) -> None:
         (plan.of("upload"), "read and added again, same CID"),
     ):
         if items:
-            sizes = [item.size for item in items]
-            told = size(sum(one or 0 for one in sizes))
-            more = " and more" if None in sizes else ""
-            console.say(f"  {count(len(items)):>7}  {words}, {told}{more}")
+            console.say(f"  {count(len(items)):>7}  {words}, {total_size([item.size for item in items])}")
     if there := plan.of("there"):
         console.say(f"  {count(len(there)):>7}  there already")
     if left_out := plan.of("left out"):

@@ -11,7 +11,7 @@ from pinui.cli.account import checked_filter
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
-from pinui.figures import count, plural, size
+from pinui.figures import count, plural, size, total_size
 from pinui.sdk.errors import Unsupported
 from pinui.workspace.revoking import report
 from pinui.workspace.rows import Query
@@ -64,11 +64,14 @@ def _found(options: Namespace, console: Console) -> list[str]:
         return await workspace.history.entries(await workspace.history.ids(query))
 
     found = run(options, console, find)
-    for entry in found[: len(found) if options.dry_run else MOST_NAMED]:
+    named = len(found) if options.dry_run else MOST_NAMED
+    for entry in found[:named]:
         console.say(f"  {clean_line(entry.title)}  {size(entry.bytes)}")
+    if len(found) > named:
+        console.say(f"  … and {count(len(found) - named)} more")
     if found:
-        total = size(sum(entry.bytes for entry in found))
-        console.say(f"{plural(len(found), 'pin')}, {total} in all.")
+        total = total_size([entry.bytes for entry in found])
+        console.say(f"{plural(len(found), 'pin')}, {total}{' in all' if len(found) > 1 else ''}.")
     return [entry.cid for entry in found]
 
 
@@ -113,6 +116,6 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
         console.say(f"Stopped: {report(revoked, gone, left=left)} The same command goes on.")
         raise
     bars.note("")
-    if many:
+    if len(cids) > 1:
         console.say(report(revoked, gone))
     return failed

@@ -186,11 +186,12 @@ class Copying:
         if known is not None and known.kind != "file":
             record = await history.record(known.id)
             text = None if record is None or record.data is None else await text_of(record.data)
+        size = pin.size if known is None or known.bytes is None else known.size
         row = Entry(
             0,
             pin.cid,
             now,
-            pin.size or 0 if known is None else known.size,
+            size or 0,
             "file" if text is None else "json",
             "sent",
             profile,
@@ -198,6 +199,7 @@ class Copying:
             excerpt=text,
             verification="verified",
             is_folder=known is not None and known.is_folder,
+            bytes=None if size is None else 0,
         )
         await history.add(row, text)
 

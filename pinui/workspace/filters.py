@@ -15,6 +15,8 @@ from unicodedata import combining, normalize
 
 __all__ = [
     "KEYS",
+    "SHORTEST_BEGINNING",
+    "SHORTEST_ENDING",
     "Age",
     "Filter",
     "Is",
@@ -137,26 +139,39 @@ class Filter:
         return tuple(term.text for term in self.terms if isinstance(term, (Word, To)) and not term.negated)
 
     def matches(self, cid: str, name: str | None, size: int | None, created: int | None, now: float) -> bool:
-        """Whether a pin of a service matches, by the few facts that it has. `created` is in milliseconds."""
-        return all(_matches(term, cid, name, size, created, now) != term.negated for term in self.terms)
+        """Whether a pin of a service matches, by the few facts that it has. `created` is in milliseconds.
+
+        Where a fact is unknown, neither a term about it nor its opposite matches.
+        """
+        found = ((term, _matches(term, cid, name, size, created, now)) for term in self.terms)
+        return all(is_so is not None and is_so != term.negated for term, is_so in found)
 
 
-def _matches(term: Term, cid: str, name: str | None, size: int | None, created: int | None, now: float) -> bool:
+def _matches(term: Term, cid: str, name: str | None, size: int | None, created: int | None, now: float) -> bool | None:
     match term:
         case Word(text):
-            return folded(text) in folded(name) or cid.startswith(text) or cid.endswith(text)
+            return folded(text) in folded(name) or _is_end(text, cid)
         case Size(comparison, number):
-            return size is not None and COMPARE[comparison](size, number)
+            return None if size is None else COMPARE[comparison](size, number)
         case Age(comparison, seconds):
-            return created is not None and COMPARE[comparison](now - created / 1000, seconds)
-        case On(place):
-            return place == "account"
-        case Is(state):
-            return state == "pinned"
+            return None if created is None else COMPARE[comparison](now - created / 1000, seconds)
+        case On("account") | Is("pinned"):
+            return True
         case _:
-            return False
+            return None
 
 
+def _is_end(word: str, cid: str) -> bool:
+    """Whether a CID begins or ends with a word, with as many letters as a filter needs for that."""
+    small = word.lower()
+    begins = len(word) >= SHORTEST_BEGINNING and cid[: len(word)].lower() == small
+    return begins or (len(word) >= SHORTEST_ENDING and cid.endswith((word, small)))
+
+
+SHORTEST_BEGINNING = 3
+"""The letters that find a CID by its beginning; fewer are found in too many. Its capitals don't matter."""
+SHORTEST_ENDING = 4
+"""The letters that find a CID by its end, as they are or as small letters."""
 COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 KEYS: dict[str, tuple[str, ...]] = {
     "kind": KIND_WORDS,

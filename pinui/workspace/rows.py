@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-__all__ = ["AccountState", "Direction", "Entry", "Kind", "Query", "Recipient", "Sort", "Standing"]
+__all__ = ["UNDATED", "AccountState", "Direction", "Entry", "Kind", "Query", "Recipient", "Sort", "Standing"]
+
+UNDATED = 1 << 19
+"""The bit in the id of a pin whose date the service doesn't tell: a filter by age finds it in any index."""
 
 Kind = Literal["json", "file", "message"]
 Direction = Literal["sent", "received"]
@@ -35,7 +38,7 @@ class Entry:
     id: int
     cid: str
     timestamp: int
-    """Milliseconds."""
+    """Milliseconds. Of a pin without a date, the moment when it was first seen here."""
     size: int
     """As in the record: bytes of a file, characters of JSON."""
     kind: Kind
@@ -52,9 +55,9 @@ class Entry:
     """`verified`, `unverifiable`, `mismatch`, or None where nothing was checked."""
     revoked_at: int | None = None
     """Milliseconds. It belongs to the CID and the profile, not to the row."""
-    bytes: int = 0
-    """Bytes of the file or of the JSON text. `size` is the record's, which counts characters of JSON. Set by the
-    history."""
+    bytes: int | None = 0
+    """Bytes of the file or of the JSON text; None where the service doesn't tell. `size` is the record's, which counts
+    characters of JSON. Set by the history, unless it is None."""
 
     is_folder: bool = False
     """Whether a file is known to be a folder."""
@@ -66,6 +69,11 @@ class Entry:
     """A `Standing`. Set by the history."""
     recorded: bool = True
     """Whether it is a record of the history: False for a pin that another program made."""
+
+    @property
+    def pinned_at(self) -> int | None:
+        """When it was stored, in milliseconds; None where the service doesn't tell."""
+        return None if self.id & UNDATED and not self.recorded else self.timestamp
 
     @property
     def title(self) -> str:
@@ -128,6 +136,9 @@ class AccountState:
     pins: int = 0
     """Pins of the account that are known here."""
     size: int = 0
+    """Bytes of the pins whose size is known."""
+    unsized: int = 0
+    """The number of pins whose size the service doesn't tell."""
     elsewhere: int = 0
     """The number of them that other programs made."""
     here: int = 0

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from pinui.sdk.client import Client
+from pinui.sdk.models import Pin
 from tests.cli.conftest import Run
 
 
@@ -54,3 +62,59 @@ def test_a_mistake_in_a_filter_is_told(call: Run) -> None:
         ran = call(verb, "--filter", "size:>1mbb")
         assert (ran.code, ran.out) == (2, "")
         assert "size:>1mbb: a size such as >1mb or <300kb" in ran.err
+
+
+def test_an_unknown_size_or_date_is_in_no_revoke(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    cid = call("store", '{"made":"elsewhere"}').line
+    assert call("history", "forget", "--all", "--yes").code == 0
+    listed = Client.pins
+
+    async def untold(client: Client, **options: Any) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, **options)) as listing:
+            async for pin in listing:
+                yield replace(pin, size=None, created=None)
+
+    monkeypatch.setattr(Client, "pins", untold)
+    for text in ("age:<1h", "size:<1kb", "-size:>1kb", "-age:>1h"):
+        assert call("pins", f"--filter={text}").out == "", text
+        found = call("revoke", f"--filter={text}", "--dry-run")
+        assert (found.code, found.out) == (0, ""), text
+        assert "No pin matches" in found.err
+    dry = call("revoke", "--filter", cid, "--dry-run")
+    assert dry.line == cid
+    assert "1 pin, size unknown." in dry.err
+    assert json.loads(call("--json", "sync").line) == {"pins": 1, "size": None, "elsewhere": 1}
+
+
+def test_a_revoke_of_few_pins_ends_with_a_summary(call: Run) -> None:
+    for number in range(3):
+        call("store", f'{{"draft":{number}}}', "--name", f"draft {number}")
+    assert "3 revoked." in call("revoke", "--filter", "draft", "--yes").err
+
+
+def test_a_revoke_of_many_pins_says_how_many_are_not_named(call: Run) -> None:
+    lines = [json.dumps({"draft": number}) for number in range(23)]
+    for line in lines:
+        call("store", line, "--name", f"draft {line[10:-1]}")
+    ran = call("revoke", "--filter", "draft", "--yes")
+    assert "  … and 3 more" in ran.err.splitlines()
+    assert ran.err.count("  draft ") == 20
+    assert "23 revoked." in ran.err
+
+
+def test_a_word_finds_a_cid_by_the_same_letters_in_every_verb(call: Run) -> None:
+    cid = call("store", '{"a":1}').line
+    found = {
+        text: [cid in call(*verb, f"--filter={text}").out for verb in (["pins"], ["revoke", "--dry-run"], ["history"])]
+        for text in (cid[-3:], cid[-4:], cid[:2], cid[:3], cid[-5:].upper(), cid[5:12], cid)
+    }
+    assert all(len(set(answers)) == 1 for answers in found.values()), found
+    assert not found[cid[-3:]][0]
+    assert found[cid[-4:]][0]
+
+
+@pytest.mark.parametrize("text", ["kind:json", "-to:alice", "on:here", "is:verified", "-is:revoked"])
+def test_a_live_list_refuses_terms_about_facts_of_this_machine(call: Run, text: str) -> None:
+    ran = call("pins", f"--filter={text}")
+    assert (ran.code, ran.out) == (2, "")
+    assert "The service can't tell kinds, recipients, verdicts, or what is known here." in ran.err

@@ -137,3 +137,8 @@ def test_a_term_without_text_to_look_for_is_a_mistake_and_never_matches_everythi
     parsed = parse_filter(text)
     assert parsed.terms == ()
     assert len(parsed.mistakes) == 1
+
+
+@pytest.mark.parametrize("text", ["size:<1kb", "-size:<1kb", "age:<1h", "-age:<1h", "-size:>1kb -age:>1h"])
+def test_neither_a_term_about_an_unknown_fact_nor_its_opposite_matches(text: str) -> None:
+    assert not parse_filter(text).matches("bafy", "name", None, None, 0.0)

@@ -133,7 +133,20 @@ CREATE INDEX pins_by_state ON entries (profile, standing, kind, is_folder, recor
 PRAGMA user_version = 6;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH}
+SEVENTH = f"""
+DROP INDEX entries_by_cid;
+DROP TRIGGER totals_insert;
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 AND NOT in_bulk() BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes;
+END;
+INSERT INTO accounts (profile, identity, run, newest, mirrored_at) VALUES ('local', 'x', 1, {START}, {START});
+UPDATE totals SET standing = 2 WHERE standing = 1;
+UPDATE entries SET standing = 2, run = 1, service_name = 'menu.json' WHERE standing = 1;
+PRAGMA user_version = 7;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH}
 
 
 def write_old(path: Path, version: int) -> None:

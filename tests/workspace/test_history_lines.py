@@ -102,7 +102,7 @@ def test_bad_lines_are_reported_with_their_number_and_the_rest_is_imported(tmp_p
 
 
 def test_a_line_that_the_history_cannot_hold_leaves_out_no_other(tmp_path: Path) -> None:
-    last = str(((START + 2) << 20) + (1 << 20) - 1)  # the last id that its millisecond has
+    last = str(((START + 2) << 20) + (1 << 19) - 1)  # the last id that its millisecond has
     lines = write(
         tmp_path / "in.jsonl",
         record(1),

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ async def test_a_pin_made_elsewhere_has_a_name_a_note_and_can_be_revoked(workspa
     await other.rename(cid, "café.png")
     await workspace.sync()
     [pin] = await pins(workspace, "cafe")
-    assert (pin.service_name, pin.title, pin.bytes > 0) == ("café.png", "café.png", True)
+    assert (pin.service_name, pin.title, (pin.bytes or 0) > 0) == ("café.png", "café.png", True)
     await workspace.history.rename(pin.id, "my name")
     await workspace.history.annotate(cid, "mine", "a note")
     [pin] = await pins(workspace, "note name")
@@ -314,6 +315,50 @@ async def test_a_pin_made_elsewhere_is_read_saved_and_verified_as_any_other(
     [pin] = await pins(workspace, "is:verified")
     assert (pin.cid, pin.recorded, pin.standing) == (cid, False, Standing.ACCOUNT)
     assert await workspace.pinned_cids() == [cid]
+
+
+def telling_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the service tells neither sizes nor dates, as Kubo does."""
+    listed = Client.pins
+
+    async def untold(client: Client, **options: Any) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, **options)) as listing:
+            async for pin in listing:
+                yield replace(pin, size=None, created=None)
+
+    monkeypatch.setattr(Client, "pins", untold)
+
+
+async def test_a_size_and_a_date_that_a_service_does_not_tell_match_no_filter(
+    workspace: Workspace, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = (await other.store({"made": "elsewhere"})).cid
+    own = (await workspace.store({"made": "here"})).cid
+    telling_little(monkeypatch)
+    state = await workspace.sync()
+    found = {entry.cid: entry for entry in await pins(workspace)}
+    assert (found[elsewhere].bytes, found[elsewhere].pinned_at) == (None, None)
+    assert (found[own].bytes, found[own].pinned_at) == (len('{"made":"here"}'), found[own].timestamp)
+    for text in ("size:<1kb", "-size:>1kb", "age:<1h", "-age:>1h", "age:<1h size:<1kb"):
+        assert [entry.cid for entry in await pins(workspace, text)] == [own], text
+    for text in ("size:>1kb", "-size:<1kb", "age:>1h", "-age:<1h"):
+        assert await pins(workspace, text) == [], text
+    assert (state.pins, state.size, state.unsized) == (2, len('{"made":"here"}'), 1)
+
+
+async def test_a_size_and_a_date_are_known_once_the_service_tells_them(
+    workspace: Workspace, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await other.store({"made": "elsewhere"})
+    with monkeypatch.context() as patch:
+        telling_little(patch)
+        await workspace.sync()
+        [pin] = await pins(workspace)
+        await workspace.history.rename(pin.id, "my name")
+    state = await workspace.sync(full=True)
+    [pin] = await pins(workspace, "age:<1h size:<1kb")
+    assert (pin.name, pin.bytes, pin.pinned_at) == ("my name", 28, pin.timestamp)
+    assert (state.pins, state.size, state.unsized) == (1, 28, 0)
 
 
 KILLED = """

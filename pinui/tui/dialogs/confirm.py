@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button
 
-from pinui.figures import count, plural, size
+from pinui.figures import count, plural, size, total_size
 from pinui.tui.common_keys import CONFIRM, NUMBER, ROWS
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
@@ -352,7 +352,7 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
 
     `again` is the number of pins that can be stored again from this machine, where that was counted.
     """
-    number, total = len(entries), size(sum(entry.bytes for entry in entries))
+    number, total = len(entries), total_size([entry.bytes for entry in entries])
     question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
     what = "them" if number > 1 else "it"
     consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "

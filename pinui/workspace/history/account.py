@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ from pinui.ipfs.errors import MalformedContent
 from pinui.workspace.history.pinned import BY_ENDING, OF_CID, both_versions, of_cid, pins_of, set_pinned
 from pinui.workspace.history.schema import explained, writing
 from pinui.workspace.history.store import NewIds, storable
-from pinui.workspace.rows import AccountState, Entry, Standing
+from pinui.workspace.rows import UNDATED, AccountState, Entry, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pinui.sdk.models import Pin
+    from pinui.workspace.history.pinned import PinRow
     from pinui.workspace.history.store import HistoryFile
 
 __all__ = [
@@ -117,23 +118,28 @@ def _merge(history: HistoryFile, profile: str, number: int, pins: Sequence[Pin],
     known = pins_of(history.connection, profile, spelled)
     same: list[tuple[int, int]] = []
     changed: list[tuple[int, int, str | None, int]] = []
+    replaced: list[tuple[int]] = []
     fresh: list[tuple[int, Entry, str | None]] = []
     ids = NewIds(history, (pin.created or asked_at for cid, pin in found.items() if cid not in known))
     for cid, pin in found.items():
         row, name = known.get(cid), storable(pin.name)
-        if row is None:
-            moment = asked_at if pin.created is None else pin.created
-            size = min(pin.size or 0, 2**62)
+        if row is None or _tells_more(pin, row):
+            moment, size = asked_at if pin.created is None else pin.created, min(pin.size or 0, 2**62)
             entry = Entry(0, cid, moment, size, "file", "sent", profile, service_name=name, recorded=False)
-            fresh.append((ids.take(moment), entry, None))
+            entry = entry if pin.size is not None else replace(entry, bytes=None)
+            if row is not None:
+                replaced.append((row[0],))
+                entry = replace(entry, name=row[6], note=row[7], verification=row[9])
+            fresh.append((ids.take(moment, dated=pin.created is not None), entry, None))
             continue
-        id_, _, standing, _, before, recorded, _, _ = row
+        id_, standing, before, recorded = row[0], row[2], row[4], row[5]
         now = Standing.BOTH if recorded else Standing.ACCOUNT
         if (standing, before) == (now, name):
             same.append((number, id_))
         else:
             changed.append((now, number, name, id_))
     execute = history.connection.executemany
+    execute("DELETE FROM entries WHERE id = ?", replaced)
     execute("UPDATE entries SET run = ? WHERE id = ?", same)
     execute("UPDATE entries SET standing = ?, run = ?, service_name = ? WHERE id = ?", changed)
     history.insert_new(fresh, number)
@@ -166,20 +172,23 @@ def account_state(history: HistoryFile, profile: str) -> AccountState:
     """The known part of an account."""
     with explained(history.path):
         execute = history.connection.execute
-        totals = dict[int, tuple[int, int]]()
-        for standing, pins, size in execute(
-            "SELECT standing, pins, bytes FROM totals WHERE profile = ?", (profile,)
+        totals = dict[int, tuple[int, int, int]]()
+        for standing, *numbers in execute(
+            "SELECT standing, pins, bytes, unsized FROM totals WHERE profile = ?", (profile,)
         ).fetchall():
-            totals[standing] = pins, size
+            totals[standing] = (numbers[0], numbers[1], numbers[2])
         account = execute(
             "SELECT mirrored_at, checked_at, position, uncounted FROM accounts WHERE profile = ?", (profile,)
         ).fetchone()
-    both, elsewhere = totals.get(Standing.BOTH, (0, 0)), totals.get(Standing.ACCOUNT, (0, 0))
-    here, revoked = totals.get(Standing.HERE, (0, 0)), totals.get(Standing.REVOKED, (0, 0))
+    both, elsewhere, here, revoked = (
+        totals.get(standing, (0, 0, 0))
+        for standing in (Standing.BOTH, Standing.ACCOUNT, Standing.HERE, Standing.REVOKED)
+    )
     mirrored_at, checked_at, position, uncounted = account or (None, None, None, 0)
     return AccountState(
         pins=both[0] + elsewhere[0],
         size=both[1] + elsewhere[1],
+        unsized=both[2] + elsewhere[2],
         elsewhere=elsewhere[0],
         here=here[0],
         revoked=revoked[0],
@@ -188,6 +197,12 @@ def account_state(history: HistoryFile, profile: str) -> AccountState:
         checked_at=checked_at,
         is_under_way=position is not None,
     )
+
+
+def _tells_more(pin: Pin, row: PinRow) -> bool:
+    """Whether a service now tells the size or the date of a pin that is known without it."""
+    id_, _, _, _, _, recorded, _, _, size, _ = row
+    return not recorded and ((size < 0 and pin.size is not None) or bool(id_ & UNDATED and pin.created is not None))
 
 
 def _canonical(cid: str) -> str:

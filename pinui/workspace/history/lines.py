@@ -17,7 +17,7 @@ from pinui.workspace.history.pinned import BY_ENDING, ENDING, both_versions, end
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, explained, undone_if_refused, writing
 from pinui.workspace.history.store import NewIds
 from pinui.workspace.models import ImportReport
-from pinui.workspace.rows import Entry, Query
+from pinui.workspace.rows import UNDATED, Entry, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,7 +233,7 @@ def _id(fields: dict[str, Any], timestamp: int) -> int:
     given = fields.get("id")
     if not (isinstance(given, str) and given.isascii() and given.isdigit() and len(given) < 20):
         return 0
-    return int(given) if int(given) >> ID_BITS == timestamp else 0
+    return int(given) if int(given) >> ID_BITS == timestamp and not int(given) & UNDATED else 0
 
 
 def _text(fields: dict[str, Any], key: str) -> str | None:

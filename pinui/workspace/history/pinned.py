@@ -33,8 +33,8 @@ BY_ENDING = "entries INDEXED BY entries_by_ending"
 """The table for statements about a CID: SQLite would rather look through all rows of the profile."""
 OF_CID = f"{ENDING} IN (?, ?) AND cid IN (?, ?)"
 """The condition on rows about a CID, in either version; its values are `of_cid`."""
-PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None"]
-"""id, CID, standing, run, name at the service, recorded, name, note."""
+PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None", int, "str | None"]
+"""id, CID, standing, run, name at the service, recorded, name, note, bytes, verification."""
 
 
 def both_versions(cid: str) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def pins_of(connection: sqlite3.Connection, profile: str, spellings: Iterable[st
         some = set(wanted[start : start + batch])
         marks = ", ".join("?" * len(some))
         sql = (
-            "SELECT id, cid, standing, run, service_name, recorded, name, note FROM entries"  # noqa: S608 – marks only
+            "SELECT id, cid, standing, run, service_name, recorded, name, note, bytes, verification FROM entries"  # noqa: S608 – marks only
             f" INDEXED BY entries_by_ending WHERE {ENDING} IN ({marks}) AND profile = ? AND standing > 0"
         )
         for row in connection.execute(sql, (*map(ending, some), profile)):

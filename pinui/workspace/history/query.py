@@ -6,10 +6,22 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from pinui.workspace.filters import Age, Is, KindIs, On, Size, To, Word, folded, parse_filter
+from pinui.workspace.filters import (
+    SHORTEST_BEGINNING,
+    SHORTEST_ENDING,
+    Age,
+    Is,
+    KindIs,
+    On,
+    Size,
+    To,
+    Word,
+    folded,
+    parse_filter,
+)
 from pinui.workspace.history.pinned import ENDING, ending
 from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT
-from pinui.workspace.rows import Standing
+from pinui.workspace.rows import UNDATED, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +35,7 @@ __all__ = ["COLUMNS", "REVOCATION", "Selection", "select"]
 
 COLUMNS = (
     "e.id, e.cid, e.timestamp, e.size, e.kind, e.direction, e.profile, e.name, e.note, e.recipient, e.excerpt,"
-    " e.verification, r.revoked_at, e.bytes, e.is_folder, e.source, e.service_name, e.standing, e.recorded"
+    " e.verification, r.revoked_at, nullif(e.bytes, -1), e.is_folder, e.source, e.service_name, e.standing, e.recorded"
 )
 REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
 TRIGRAM = 3  # shorter text has no entry in the index
@@ -156,7 +168,11 @@ class Selection:
         if self.sort in ("newest", "oldest"):
             return [Condition(f"{id_} {'<' if self.sort == 'newest' else '>'} ?", (entry.id,))]
         if self.sort in ("size", "size-reversed"):
-            sign, key, value = "<" if self.sort == "size" else ">", "e.bytes", entry.bytes
+            sign, key, value = (
+                "<" if self.sort == "size" else ">",
+                "e.bytes",
+                -1 if entry.bytes is None else entry.bytes,
+            )
         else:
             texts = (entry.name, entry.note, entry.excerpt, entry.service_name, entry.cid)
             sign, key = ">" if self.sort == "name" else "<", TITLE
@@ -293,7 +309,7 @@ def _values(conditions: list[Condition]) -> tuple[str | int, ...]:
 def _ends_of_cids(word: str) -> list[tuple[Condition, Condition]]:
     """CIDs that begin or end with a word, with any capital letters: statements for their ids, and tests of a row."""
     length = len(word)
-    if length < TRIGRAM or not (word.isascii() and word.isalnum()):
+    if length < SHORTEST_BEGINNING or not (word.isascii() and word.isalnum()):
         return []
     found: list[tuple[Condition, Condition]] = []
     small = word.lower()
@@ -305,7 +321,7 @@ def _ends_of_cids(word: str) -> list[tuple[Condition, Condition]]:
             sql = f"SELECT e.id FROM entries AS e WHERE e.id IN ({ids.sql}) AND {test.sql}"  # noqa: S608 – a number
             ids = Condition(sql, (*ids.values, *test.values))
         found.append((ids, test))
-    for text in dict.fromkeys((word, small)) if length > TRIGRAM else ():
+    for text in dict.fromkeys((word, small)) if length >= SHORTEST_ENDING else ():
         test = Condition(f"substr(e.cid, -{length}) = ?", (text,))
         key = ending(text)
         range_ = f"{ENDING} >= ? AND {ENDING} < ?"
@@ -335,7 +351,7 @@ FLIPPED: dict[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 def _condition(term: Term, *, of_pins: bool) -> Condition:
-    """The condition of a term that is no word."""
+    """The condition of a term that is no word. A row whose fact is unknown meets neither a term nor its opposite."""
     values: tuple[str | int, ...] = ()
     match term:
         case KindIs("dir"):
@@ -344,12 +360,12 @@ def _condition(term: Term, *, of_pins: bool) -> Condition:
             sql, values = "e.kind = ?", (kind,)
         case Size(comparison, size):
             sign = FLIPPED[comparison] if term.negated else comparison
-            return Condition(f"e.bytes {sign} ?", (min(size, 2**62),))
+            return Condition(f"e.bytes {sign} ? AND e.bytes >= 0", (min(size, 2**62),))
         case Age(comparison, seconds):
             # Older is smaller. Ids begin with the time, and are in every index.
             moment = max(0, int((time.time() - seconds) * 1000))
             sign = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[FLIPPED[comparison] if term.negated else comparison]
-            return Condition(f"e.id {sign} ?", (moment << ID_BITS,))
+            return Condition(f"e.id {sign} ? AND e.id & {UNDATED:d} = 0", (moment << ID_BITS,))
         case On(place):
             sql = ON[place]
         case Is("revoked" | "pinned"):

@@ -35,7 +35,8 @@ BUSY_SECONDS = 20.0
 CACHE_KIB = 8192
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
-# lets the search index hand out its newest rows first without sorting, and pages begin after a key.
+# lets the search index hand out its newest rows first without sorting, and pages begin after a key. The highest bit of
+# the counter is `UNDATED`.
 ID_BITS = 20
 MAX_TIMESTAMP = (1 << (63 - ID_BITS)) - 1
 
@@ -168,7 +169,45 @@ CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 AND N
 END;
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS)
+# A size of -1 is unknown. Rows of the mirror that took an unknown size for 0 and an unknown date for the present are
+# read again.
+UNKNOWNS = """
+DROP TRIGGER IF EXISTS totals_insert;
+DROP TRIGGER IF EXISTS totals_delete;
+DROP TRIGGER IF EXISTS totals_update;
+DROP TABLE totals;
+DELETE FROM entries WHERE recorded = 0 AND standing IN (2, 3) AND name IS NULL AND note IS NULL;
+UPDATE entries SET bytes = -1 WHERE recorded = 0 AND bytes = 0;
+UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE standing IN (2, 3);
+DELETE FROM accounts;
+CREATE TABLE totals (
+    profile TEXT NOT NULL,
+    standing INTEGER NOT NULL,
+    pins INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    unsized INTEGER NOT NULL,
+    PRIMARY KEY (profile, standing)
+) WITHOUT ROWID;
+INSERT INTO totals SELECT profile, standing, count(*), sum(max(bytes, 0)), sum(bytes < 0)
+FROM entries WHERE standing > 0 GROUP BY 1, 2;
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 AND NOT in_bulk() BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, max(new.bytes, 0), new.bytes < 0)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes, unsized = unsized + excluded.unsized;
+END;
+CREATE TRIGGER totals_delete AFTER DELETE ON entries WHEN old.standing > 0 BEGIN
+    UPDATE totals SET pins = pins - 1, bytes = bytes - max(old.bytes, 0), unsized = unsized - (old.bytes < 0)
+    WHERE profile = old.profile AND standing = old.standing;
+END;
+CREATE TRIGGER totals_update AFTER UPDATE OF standing, bytes ON entries
+WHEN old.standing IS NOT new.standing OR old.bytes IS NOT new.bytes BEGIN
+    UPDATE totals SET pins = pins - 1, bytes = bytes - max(old.bytes, 0), unsized = unsized - (old.bytes < 0)
+    WHERE profile = old.profile AND standing = old.standing;
+    INSERT INTO totals SELECT new.profile, new.standing, 1, max(new.bytes, 0), new.bytes < 0 WHERE new.standing > 0
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes, unsized = unsized + excluded.unsized;
+END;
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)

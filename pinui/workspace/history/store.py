@@ -33,7 +33,7 @@ from pinui.workspace.history.schema import (
     open_database,
     writing,
 )
-from pinui.workspace.rows import Entry, Query, Recipient, Standing
+from pinui.workspace.rows import UNDATED, Entry, Query, Recipient, Standing
 from pinui.workspace.text import encodable
 
 if TYPE_CHECKING:
@@ -214,11 +214,11 @@ class HistoryFile:
         return sum(self._all(sql, [*of_cid(cid), profile])[0][0] for cid in wanted)
 
     def total_size(self, ids: Iterable[int]) -> int:
-        """The bytes of these rows together."""
+        """The bytes of these rows together, without rows of unknown size."""
         wanted, total = list(ids), 0
         for start in range(0, len(wanted), BATCH):
             some = wanted[start : start + BATCH]
-            sql = f"SELECT total(bytes) FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
+            sql = f"SELECT total(max(bytes, 0)) FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
             total += int(self._all(sql, some)[0][0])
         return total
 
@@ -258,7 +258,7 @@ class HistoryFile:
             if pin is not None and pin[5] and pin[0] > entry_id:
                 standing = Standing.RECORD
             elif pin is not None:
-                _, _, before, run, service_name, _, name, note = pin
+                _, _, before, run, service_name, _, name, note, _, _ = pin
                 standing = Standing.BOTH if before == Standing.ACCOUNT else before
                 own = {} if pin[5] else {"name": entry.name or name, "note": entry.note or note}
                 entry = replace(entry, service_name=service_name, **own)
@@ -291,15 +291,18 @@ class HistoryFile:
             execute("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
             beginnings = ((v[0], v[1][:BEGINNING]) for v in values)
             execute("INSERT INTO beginnings (rowid, cid) VALUES (?, ?)", beginnings)
-        totals = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+        pins, sizes, unsized = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
         for v in values:
-            pin = v[PROFILE], v[STANDING]
-            totals[0][pin] += 1
-            totals[1][pin] += v[BYTES]
+            pin, size = (v[PROFILE], v[STANDING]), v[BYTES]
+            pins[pin] += 1
+            if size < 0:
+                unsized[pin] += 1
+            else:
+                sizes[pin] += size
         execute(
-            "INSERT INTO totals VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET pins = pins + excluded.pins, bytes = bytes + excluded.bytes",
-            [(*pin, pins, totals[1][pin]) for pin, pins in totals[0].items() if pin[1]],
+            "INSERT INTO totals VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET pins = pins + excluded.pins,"
+            " bytes = bytes + excluded.bytes, unsized = unsized + excluded.unsized",
+            [(*pin, number, sizes[pin], unsized[pin]) for pin, number in pins.items() if pin[1]],
         )
         documents = [(id_, data) for id_, _, data in rows if data is not None]
         execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
@@ -326,17 +329,17 @@ class HistoryFile:
             some = ids[start : start + batch]
             sql = (
                 f"WITH wanted (id) AS (VALUES {', '.join(['(?)'] * len(some))}) SELECT id FROM wanted WHERE EXISTS"  # noqa: S608 – marks only
-                f" (SELECT 1 FROM entries AS e WHERE e.id BETWEEN wanted.id AND wanted.id + {(1 << ID_BITS) - 1})"
+                f" (SELECT 1 FROM entries AS e WHERE e.id BETWEEN wanted.id AND wanted.id + {UNDATED - 1})"
             )
             known.update(row[0] for row in self._all(sql, some))
         return known
 
-    def next_id(self, timestamp: int) -> int:
+    def next_id(self, timestamp: int, *, dated: bool = True) -> int:
         """The next free id of a millisecond."""
         if not 0 <= timestamp <= MAX_TIMESTAMP:
             raise HistoryError(f"{timestamp} is no time that the history can hold.")
-        first = timestamp << ID_BITS
-        last = first + (1 << ID_BITS) - 1
+        first = _first_id(timestamp, dated)
+        last = first + UNDATED - 1
         found = self.connection.execute(
             "SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", (first, last)
         ).fetchone()[0]
@@ -406,9 +409,8 @@ class HistoryFile:
                     (standing, run, service_name, before),
                 )
             elif standing == Standing.BOTH:
-                bare = Entry(
-                    0, cid, timestamp, size, "file", "sent", profile, service_name=service_name, recorded=False
-                )
+                bare = Entry(0, cid, timestamp, max(size, 0), "file", "sent", profile, service_name=service_name)
+                bare = replace(bare, recorded=False, bytes=None if size < 0 else size)
                 self.insert_new([(id_, bare, None)], run)
         return removed
 
@@ -422,6 +424,10 @@ class HistoryFile:
     def _all(self, sql: str, values: Sequence[Any]) -> list[Any]:
         with explained(self.path):
             return self.connection.execute(sql, values).fetchall()
+
+
+def _first_id(timestamp: int, dated: bool = True) -> int:
+    return (timestamp << ID_BITS) + (0 if dated else UNDATED)
 
 
 def _no_more(timestamp: int) -> HistoryError:
@@ -438,26 +444,27 @@ class NewIds:
         self._free -= history.known_firsts(list(self._free))
         self._next: dict[int, int] = {}
 
-    def take(self, timestamp: int) -> int:
+    def take(self, timestamp: int, *, dated: bool = True) -> int:
         """An id that no row has."""
-        first = timestamp << ID_BITS
+        first = _first_id(timestamp, dated)
         if first in self._free:
             self._free.remove(first)
             return first
-        id_ = self._next.get(timestamp)
+        id_ = self._next.get(first)
         if id_ is None:
-            id_ = max(self._history.next_id(timestamp), first + 1)
-        elif id_ >> ID_BITS != timestamp:
+            id_ = max(self._history.next_id(timestamp, dated=dated), first + 1)
+        elif id_ >= first + UNDATED:
             raise _no_more(timestamp)
-        self._next[timestamp] = id_ + 1
+        self._next[first] = id_ + 1
         return id_
 
     def keep_free(self, id_: int) -> None:
         """This id was given away: later ones of its millisecond come behind it."""
         timestamp = id_ >> ID_BITS
-        self._free.discard(timestamp << ID_BITS)
-        if (self._next.get(timestamp) or id_) <= id_:
-            self._next[timestamp] = max(self._history.next_id(timestamp), id_ + 1)
+        first = _first_id(timestamp)
+        self._free.discard(first)
+        if (self._next.get(first) or id_) <= id_:
+            self._next[first] = max(self._history.next_id(timestamp), id_ + 1)
 
 
 INSERT = (
@@ -486,7 +493,7 @@ def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: i
         storable(entry.recipient),
         storable((entry.excerpt or "")[:EXCERPT]) or None,
         entry.verification,
-        entry.size if data is None else len(data.encode("utf-8")),
+        -1 if entry.bytes is None else entry.size if data is None else len(data.encode("utf-8")),
         entry.is_folder,
         storable(entry.source),
         storable(entry.service_name),

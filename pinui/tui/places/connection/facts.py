@@ -8,7 +8,7 @@ from statistics import median
 
 from textual.message import Message
 
-from pinui.figures import ago, count, day, plural, size
+from pinui.figures import ago, count, day, plural, size, total_size
 from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
 from pinui.tui.widgets.fields import pane_title
@@ -99,9 +99,8 @@ class Facts(LineView):
             lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
         account = await history.account_state(profile.name)
         if account.mirrored_at is not None:
-            read = (
-                f"{plural(account.pins, 'pin')} · {size(account.size)} · {ago(account.mirrored_at, self.app.clock())}"
-            )
+            held = total_size([account.size or None, None] if account.unsized else [account.size])
+            read = f"{plural(account.pins, 'pin')} · {held} · {ago(account.mirrored_at, self.app.clock())}"
             read += f" · {count(account.elsewhere)} made elsewhere" if account.elsewhere else ""
             lines.append([("Mirrored here".ljust(LABEL), "muted"), (read, "text")])
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pinui.figures import count, plural, size
+from pinui.figures import count, plural, total_size
 from pinui.sdk.models import Pin
 from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.dialogs.prompt import Choice, Menu
@@ -36,7 +36,7 @@ async def copy_to(screen: PlaceScreen, entries: Sequence[Entry]) -> bool:
     to = await _choose_service(screen, source)
     if to is None:
         return False
-    pins = [Pin(cid=entry.cid, name=entry.service_name or entry.name, size=entry.bytes or None) for entry in pinned]
+    pins = [Pin(cid=entry.cid, name=entry.service_name or entry.name, size=entry.bytes) for entry in pinned]
     with screen.app.busy(f"asking {to.profile.name} …"):
         plan = await Copying(workspace, source, to).plan(pins)
     if not plan.going:
@@ -71,7 +71,7 @@ def _kind(profile: Profile) -> str:
 def copy_question(plan: Plan, to: Profile) -> Confirm:
     """The question with the plan: how many pins go which way, and which can't."""
     rows = [
-        (f"{count(len(items))} {words}", _size([item.size for item in items]))
+        (f"{count(len(items))} {words}", total_size([item.size for item in items]))
         for items, words in (
             (plan.of("archive"), "by archive, same CID"),
             (plan.of("cid"), "by CID, the service fetches the content itself"),
@@ -91,7 +91,3 @@ def copy_question(plan: Plan, to: Profile) -> Confirm:
         f"Copy {count(number)}",
         rows,
     )
-
-
-def _size(sizes: Sequence[int | None]) -> str:
-    return size(sum(one or 0 for one in sizes))

@@ -240,7 +240,10 @@ class Detail(LineView):
         if room * 2 < len(entry.cid):
             lines += [[("CID", "muted")], *([(part, "primary")] for part in cid)]
             facts = []
-        facts.append(("Pinned", when(entry.timestamp, self.now), "text"))
+        pinned = (
+            "on a date that the service doesn't tell" if entry.pinned_at is None else when(entry.pinned_at, self.now)
+        )
+        facts.append(("Pinned", pinned, "text"))
         words = size_in_words(entry)
         facts.append(("Size", words if len(words) <= room else words.split(" · ")[0], "text"))
         if self.link:

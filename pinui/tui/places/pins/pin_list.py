@@ -363,8 +363,8 @@ class PinList(ItemList):
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
-            (right(size(entry.bytes) if entry.bytes or entry.recorded else "–", 8), "muted" if gone else "second"),
-            ("  " + fit(age(entry.timestamp, self.clock()), 6), "muted"),
+            (right(size(entry.bytes), 8), "muted" if gone else "second"),
+            ("  " + fit(age(entry.pinned_at, self.clock()), 6), "muted"),
             *([(right(where[0], self._on_width(wide=wide)), where[1])] if self.tells_where else []),
         ]
 
