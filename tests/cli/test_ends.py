@@ -259,6 +259,7 @@ def test_a_verb_says_that_the_nodes_index_was_repaired(call: Run, environment: d
     assert ran.err.endswith("It is made again from the pins; their names are lost.\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_bulk_revoke_leaves_a_report_and_the_same_command_goes_on(
     call: Run, terminal: Open, here: Path
 ) -> None:

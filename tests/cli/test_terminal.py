@@ -68,6 +68,7 @@ def test_an_upload_shows_a_bar_with_rate_and_leaves_only_its_line(here: Path, te
     assert lines[-1].endswith("\tbig.bin"), "the bar is gone at the end"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["cid", "verify"])
 def test_hashing_and_checking_show_a_bar_too(call: Run, here: Path, terminal: Open, verb: str) -> None:
     with (here / "big.bin").open("wb") as file:

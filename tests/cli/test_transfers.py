@@ -119,8 +119,8 @@ async def kill_loop(witness: Witness, home: Path, files: int, kills: int, seed: 
     assert (await witness.run("transfers")).out == ""
 
 
-async def test_a_folder_that_is_killed_six_times_goes_up_once(witness: Witness, own_home: Path) -> None:
-    await kill_loop(witness, own_home, files=40, kills=6, seed=1)
+async def test_a_folder_that_is_killed_three_times_goes_up_once(witness: Witness, own_home: Path) -> None:
+    await kill_loop(witness, own_home, files=24, kills=3, seed=1)
 
 
 @pytest.mark.slow

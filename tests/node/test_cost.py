@@ -145,6 +145,7 @@ def test_readers_that_do_not_read_cost_little_and_keep_nobody_else_from_reading(
             assert api.get("/data/testAuthentication").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_its_time_gets_everything_while_nobody_needs_its_room(served: Served) -> None:
     data = os.urandom(20_000_000)
     with served.client() as api:

@@ -126,6 +126,7 @@ def test_damage_to_any_page_is_found_at_the_start(tmp_path: Path, caplog: pytest
         node.stop()
 
 
+@pytest.mark.slow
 def test_damage_to_any_page_is_repaired_when_it_shows(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pinned = pin_some(tmp_path / "sound")
     for page in pages(tmp_path / "sound" / "index.db"):
@@ -242,6 +243,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [rubbish, Path.unlink])
 def test_of_processes_that_start_at_once_one_makes_the_index(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     store = PinStore(tmp_path)

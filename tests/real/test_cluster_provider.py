@@ -210,6 +210,7 @@ async def test_what_is_not_pinned_is_neither_revoked_nor_renamed(cluster: Cluste
 # Peers that are gone, credentials, and no daemon
 
 
+@pytest.mark.slow
 async def test_a_peer_that_is_gone_is_told_and_reads_go_on(tmp_path: Path) -> None:
     with running_cluster(tmp_path, count=2) as cluster:
         gateways = (cluster.peers[1].kubo.gateway_url,)

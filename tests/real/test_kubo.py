@@ -81,6 +81,7 @@ def test_files_have_the_same_cids_at_every_edge_of_a_chunk(kubo: Kubo, tmp_path:
         assert str(imported(data, profile)[0]) == kubo.add(tmp_path / "file", "--only-hash", *options), size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("profile", "leaves"),
     [
@@ -105,6 +106,7 @@ def test_folders_have_the_same_cids_whatever_the_names(
     assert pin(node, ((f"tree/{name}", data) for name, data in tree.items()), version) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 def test_a_folder_is_spread_over_blocks_from_where_kubo_does_so(
     kubo: Kubo, tmp_path: Path, profile: ImportProfile
@@ -130,6 +132,7 @@ def test_a_folder_is_spread_over_blocks_from_where_kubo_does_so(
         assert (len(blocks) > 1) == bool(more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [0, 1])
 def test_kubo_reads_a_folder_that_the_node_spread_over_blocks(
     kubo: Kubo, node: Node, tmp_path: Path, version: int

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 
 from pinui import Client
 from pinui.node import Node
 from tests.servers import settings_of
 
 
+@pytest.mark.slow
 async def test_a_folder_of_thousands_goes_up_and_comes_down_proven(tmp_path: Path) -> None:
     names = [f"{'a picture of the sea, ' * 3}{number:04}.txt" for number in range(3000)]
     folder = tmp_path / "folder"

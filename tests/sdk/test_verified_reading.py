@@ -173,6 +173,7 @@ async def test_a_flipped_bit_in_any_answer_is_caught(reading: Setup, tmp_path: P
         await assert_caught(await reading(gateway), gateway.content.cid, tmp_path)
 
 
+@pytest.mark.slow
 async def test_no_single_bit_of_an_archive_changes_what_is_read(reading: Setup) -> None:
     """A few bits mean nothing, such as those of a block's codec, which its reader knows from the parent."""
     content = cut(LARGE[:80], replace(ODD, cid_version=1))

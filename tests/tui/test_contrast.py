@@ -154,7 +154,7 @@ async def look_at_dialogs(app: Pinui, pilot: Pilot[None], system: ColorSystem) -
     ("theme", "term", "colours"),
     [
         ("pinui", "truecolor", ColorSystem.TRUECOLOR),
-        ("pinui-light", "", ColorSystem.STANDARD),
+        pytest.param("pinui-light", "", ColorSystem.STANDARD, marks=pytest.mark.slow),
         pytest.param("pinui-light", "truecolor", ColorSystem.TRUECOLOR, marks=pytest.mark.slow),
         pytest.param("pinui", "", ColorSystem.STANDARD, marks=pytest.mark.slow),
     ],

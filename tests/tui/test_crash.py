@@ -98,7 +98,7 @@ PLACES = {
     "a group of any kind": "?",
     "a group of any kind in a screen": "/",
 }
-QUICK = {"a handler", "a worker", "render", "the start", "the end", "a group of any kind in a screen"}
+QUICK = {"a worker", "the start", "a group of any kind in a screen"}
 
 
 @pytest.mark.parametrize(

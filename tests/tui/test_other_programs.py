@@ -54,7 +54,7 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(workbench: Open, tmp_pat
     assert [path.name for path in tmp_path.glob("pinui-*") if path.name != "pinui-home"] == []
 
 
-@pytest.mark.parametrize("editor", ["/nowhere/editor", "'"])
+@pytest.mark.parametrize("editor", ["/nowhere/editor", pytest.param("'", marks=pytest.mark.slow)])
 def test_an_editor_that_is_not_there_is_a_sentence(workbench: Open, editor: str) -> None:
     shown = workbench(EDITOR=editor, VISUAL="")
     shown.press("2")

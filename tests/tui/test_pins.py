@@ -404,6 +404,7 @@ async def test_the_cursor_stays_on_its_pin_when_the_filter_is_cleared_and_the_or
         await shows(pilot, "Revoke this pin", "• wanted")
 
 
+@pytest.mark.slow
 async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
     async with workbench() as (app, pilot):
         history = app.workspace.history
@@ -552,6 +553,7 @@ async def test_a_filter_hides_marked_pins_and_their_marks_stay() -> None:
         await shows(pilot, "3 pins · 2 marked · 14 B")
 
 
+@pytest.mark.slow
 async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench() as (app, pilot):
         history = app.workspace.history

@@ -31,6 +31,7 @@ def test_the_wheel_carries_the_types_and_the_styles_and_no_tests(wheel: Path) ->
     assert not any(name.startswith("tests") for name in names)
 
 
+@pytest.mark.slow
 def test_the_version_answers_without_any_dependency(wheel: Path, tmp_path: Path) -> None:
     # No dependency is installed here at all, so an import of Textual or httpx would fail.
     venv.create(tmp_path / "empty", with_pip=True)
