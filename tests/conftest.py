@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from pinui.sdk.reading import gateways
+from pinui.testing.plugin import pinning_node as pinning_node  # the plugin itself is off here: see pyproject.toml
 from tests.real.cluster import Cluster, running_cluster
 from tests.real.kubo import Kubo, KuboServer, find_kubo
 

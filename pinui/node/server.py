@@ -9,10 +9,11 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -50,6 +51,8 @@ GRACE = 0.1
 LONGEST_REASON = 500
 # No answer, but a line in the log: the client went away before the end.
 BROKEN_OFF = 499
+Answer = Callable[[], Awaitable[web.StreamResponse]]
+Middleware = Callable[[web.BaseRequest, Answer], Awaitable[web.StreamResponse]]
 log = logging.getLogger("pinui.node")
 log.addHandler(logging.NullHandler())  # an application that embeds the node decides what is shown, and where
 
@@ -74,7 +77,8 @@ class Node:
     `async with Node(folder) as node:` or `start` and `stop`. With no `port` it takes the one that the folder had
     before, or a free one. With no `token` it takes the folder's own, which is made once. Content that is
     pinned by CID comes from the gateways in `fetch_from`, where no pin here contains it. Pages of the origins in
-    `allow_origins` may talk to the node; `*` means every page.
+    `allow_origins` may talk to the node; `*` means every page. `middleware(request, answer)` may answer in the node's
+    place.
     """
 
     def __init__(
@@ -87,14 +91,16 @@ class Node:
         allow_origins: Sequence[str] = (),
         fetch_from: Sequence[str] = (),
         on_request: Callable[[RequestLine], None] | None = None,
+        middleware: Middleware | None = None,
     ) -> None:
         self.data_dir = Path(data_dir)
         self.port = port
         self._token = token
         self._origins = tuple(check_allowed(origin) for origin in allow_origins)
         self._fetch_from = tuple(check_gateway(url) for url in fetch_from)
-        self._limit = RateLimit(rate_limit) if rate_limit else None
+        self.limit_rate(rate_limit)
         self._on_request = on_request
+        self._middleware = middleware
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -116,6 +122,10 @@ class Node:
         if self._token is None:
             raise NodeError("The node has no token before it is started.")
         return self._token
+
+    def limit_rate(self, per_minute: int | None) -> None:
+        """Answer 429 to further API requests of a minute; None for no limit."""
+        self._limit = RateLimit(per_minute) if per_minute else None
 
     async def __aenter__(self) -> Node:
         self._stopped.clear()
@@ -236,7 +246,8 @@ class Node:
             status = BROKEN_OFF
             request[CORS] = cors_headers(request.headers, self._origins)
             try:
-                response = await self._answer(request, api, files, gateway)
+                answer = partial(self._answer, request, api, files, gateway)
+                response = await (self._middleware(request, answer) if self._middleware else answer())
                 status = response.status
                 if not response.prepared:
                     _make_safe(response, request)
