@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ __all__ = ["create_private", "is_scratch", "remove_left_overs", "scratch_folder"
 PREFIX = "pinui-"
 LOCK = ".pinui-scratch"
 """A file in each folder, locked as long as the folder's owner lives."""
+NEW = f"{LOCK}.new"
+YOUNG = 60.0
+"""Seconds in which a new folder is locked."""
 
 
 @contextmanager
@@ -26,12 +30,13 @@ def scratch_folder() -> Generator[Path]:
     """A new folder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)
-        lock = create_private(folder / f"{LOCK}.new")
+        lock = create_private(folder / NEW)
         try:
             lock_now(lock)
-            (folder / f"{LOCK}.new").rename(folder / LOCK)  # no other process finds it before it is locked
+            (folder / NEW).rename(folder / LOCK)  # no other process finds it before it is locked
             yield folder
         finally:
+            _empty(folder)
             os.close(lock)
 
 
@@ -53,9 +58,33 @@ def remove_left_overs() -> None:
         with suppress(OSError):  # another user's, or another process was faster
             if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
                 continue
-            lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)
+            try:
+                lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                _remove_unlocked(folder)
+                continue
             try:
                 lock_now(lock)
+                _empty(folder)
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(lock)
+
+
+def _empty(folder: Path) -> None:
+    """Remove everything but the lock, which goes last: after a kill in between, the rest is still found."""
+    for entry in folder.iterdir():
+        if entry.name in (LOCK, NEW):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    """Remove a folder whose process was killed before it locked it, or after it emptied it."""
+    if time.time() - folder.lstat().st_mtime > YOUNG:
+        if {entry.name for entry in folder.iterdir()} <= {NEW}:
+            (folder / NEW).unlink(missing_ok=True)
+        folder.rmdir()  # fails if it holds anything else: then it is somebody else's
