@@ -80,17 +80,13 @@ def stringify(value: Any) -> str:
 def is_small(value: Any, budget: int = 64 * 1024) -> bool:
     """Whether the text of a value has about `budget` characters or fewer, found out at no more cost than that."""
     pending: list[Any] = [value]
-    while pending:
-        item = pending.pop()
-        members: list[Any] = []
-        if isinstance(item, dict):
-            members = list(cast("dict[Any, Any]", item).values())
-        elif isinstance(item, (list, tuple)):
-            members = list(cast("list[Any]", item))
-        budget -= 8 + (len(item) if isinstance(item, str) else len(members))
+    for item in pending:  # which grows meanwhile
+        is_container = isinstance(item, (dict, list, tuple))
+        budget -= 8 + (len(cast("list[Any]", item)) if is_container or isinstance(item, str) else 0)
         if budget < 0:
             return False
-        pending.extend(members)
+        if is_container:
+            pending += cast("dict[Any, Any]", item).values() if isinstance(item, dict) else cast("list[Any]", item)
     return True
 
 

@@ -426,8 +426,9 @@ class Client:
             expected=pinned.expected,
             left_out=left_out,
         )
-        requires_proof = isinstance(self.provider, DemandsProof) and self.provider.requires_proof
-        if requires_proof and verification != "verified":
+        if verification == "verified":
+            return record
+        if isinstance(self.provider, DemandsProof) and self.provider.requires_proof:
             raise IntegrityError(
                 f"The provider answered {record.cid}, which "
                 + ("is not the CID of the sent bytes" if verification == "mismatch" else "could not be verified"),

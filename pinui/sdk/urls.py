@@ -67,6 +67,7 @@ def origin_text(url: str) -> str:
     return f"{scheme}://{host}" + ("" if port == DEFAULT_PORTS[scheme] else f":{port}")
 
 
+@lru_cache(maxsize=256)  # for the same reason
 def is_loopback(host: str | None) -> bool:
     """Whether the host is this machine, written so that nothing else could be meant.
 

@@ -13,6 +13,9 @@ import httpx
 import pinatapy
 
 from pinui import Client
+from pinui.ipfs.importer import KUBO_V0
+from pinui.sdk.stored_json import json_text
+from pinui.sdk.writing.prediction import predict_text
 from tests.bench.measure import table
 
 ROUNDS = 3
@@ -57,7 +60,9 @@ def pinatapy_in_threads(url: str, lanes: int) -> float:
 
 
 def main() -> None:
-    server = subprocess.Popen([sys.executable, "-m", "tests.bench.slow_server"], stdout=subprocess.PIPE, text=True)
+    cid, _ = predict_text(json_text(DOCUMENT), KUBO_V0)
+    command = [sys.executable, "-m", "tests.bench.slow_server", str(cid)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     try:
         url = server.stdout.readline().strip()

@@ -1,9 +1,10 @@
-"""A pinning service 20 ms away. Prints its URL."""
+"""A pinning service 20 ms away, which answers the CID that it is given. Prints its URL."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 
 from aiohttp import web
 
@@ -13,7 +14,7 @@ LATENCY = 0.020
 async def pin(request: web.Request) -> web.Response:
     await request.read()
     await asyncio.sleep(LATENCY)
-    return web.json_response({"IpfsHash": "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"})
+    return web.json_response({"IpfsHash": sys.argv[1]})
 
 
 async def main() -> None:

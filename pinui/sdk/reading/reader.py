@@ -96,9 +96,13 @@ class GatewayReader:
     def remember_pinned(self, cid: str) -> None:
         """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
         now = self.clock.monotonic()
-        self._fresh = {known: when for known, when in self._fresh.items() if now - when < STILL_FRESH}
+        # The oldest come first: only those are looked at, since thousands may be stored in a minute.
+        while self._fresh and now - next(iter(self._fresh.values())) >= STILL_FRESH:
+            del self._fresh[next(iter(self._fresh))]
         with suppress(ValueError):  # a provider's answer that is no CID can't be asked for either
-            self._fresh[Cid.parse(cid).multihash] = now
+            multihash = Cid.parse(cid).multihash
+            self._fresh.pop(multihash, None)  # it is the newest now
+            self._fresh[multihash] = now
 
     def forget_pinned(self, cid: str) -> None:
         """Note an unpinned CID: no read has to wait for it."""
