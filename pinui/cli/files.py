@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
-from pinui.cli.stdin import read_cid, stdin_pieces
+from pinui.cli.stdin import read_cid, spool_stdin
 from pinui.sdk.models import LeftOut
 from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
-from pinui.workspace.scratch import create_private, scratch_folder
+from pinui.workspace.scratch import scratch_folder
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean
 from pinui.workspace.transfers.queue import absolute, download_options, upload_options
@@ -58,9 +58,11 @@ def upload(options: Namespace, console: Console) -> int:
         raise UsageError("--name is for one file, and with -r each file in a folder goes up by itself.")
     if options.paths.count("-") > 1:
         raise UsageError("There is only one stdin.")
-    # Read here, on the main thread, where ctrl+c ends a read that waits for a slow pipe.
+    from pinui.sdk.names import safe_name
+
     with scratch_folder() as folder:
-        piped = _spool_stdin(folder, options.name) if "-" in options.paths else None
+        name = safe_name(options.name or "stdin", "stdin")
+        piped = spool_stdin(folder / name, "the content to upload") if "-" in options.paths else None
         done, failed = run(options, console, lambda workspace: _upload_all(workspace, options, console, piped))
     if failed and done + failed > 1:
         console.say(f"pinui: {failed} of {done + failed} failed.")
@@ -232,18 +234,6 @@ def say_left_out(console: Console, path: str, left_out: LeftOut) -> None:
     if left_out.empty_folders:
         empty = LeftOut(empty_folders=left_out.empty_folders)
         console.say(f"{path}: left out {empty}: the service can't keep a folder without files.")
-
-
-def _spool_stdin(folder: Path, name: str | None) -> Path:
-    from pinui.sdk.names import safe_name
-
-    if sys.stdin.isatty():
-        sys.stderr.write("Type the content to upload, then ctrl+d on a line of its own.\n")
-    path = folder / safe_name(name or "stdin", "stdin")
-    with open(create_private(path), "wb") as file:
-        for piece in stdin_pieces():
-            file.write(piece)
-    return path
 
 
 def download(options: Namespace, console: Console) -> int:

@@ -164,13 +164,15 @@ def _download(verbs: _Verbs) -> None:
 def _export(verbs: _Verbs) -> None:
     verb = verbs.add("export", "write all blocks of a CID to a CAR file, verified")
     verb.add_argument("cid", metavar="CID", help=ADDRESS)
-    verb.add_argument("-o", "--output", metavar="FILE", help="the CAR file (default: CID.car, here)")
+    verb.add_argument("-o", "--output", metavar="FILE", help="the CAR file, or - for stdout (default: CID.car, here)")
     verb.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
 
 
 def _import(verbs: _Verbs) -> None:
     verb = verbs.add("import", "pin the content of CAR files, verified before anything is sent")
-    verb.add_argument("files", metavar="FILE", nargs="+", help="a CAR file; each of its roots becomes a pin")
+    verb.add_argument(
+        "files", metavar="FILE", nargs="+", help="a CAR file, or - for stdin; each of its roots becomes a pin"
+    )
     verb.add_argument("--name", metavar="TEXT", help="its name in the history (with one file)")
 
 

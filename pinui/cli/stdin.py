@@ -9,11 +9,13 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from pinui.cli.errors import UsageError, VerbError
+from pinui.workspace.scratch import create_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-__all__ = ["read_argument", "read_cid", "read_cids", "stdin_pieces", "typed_bytes", "typed_text"]
+__all__ = ["read_argument", "read_cid", "read_cids", "spool_stdin", "stdin_pieces", "typed_bytes", "typed_text"]
 
 PIECE = 1024 * 1024
 STEP_SECONDS = 0.2
@@ -51,6 +53,16 @@ def stdin_pieces() -> Iterator[bytes]:
         if not (piece := source.read1(PIECE)):
             return
         yield piece
+
+
+def spool_stdin(path: Path, what: str) -> Path:
+    """Write stdin to a file, on the main thread, where ctrl+c ends a read that waits for a slow pipe."""
+    if sys.stdin.isatty():
+        sys.stderr.write(f"Type {what}, then ctrl+d on a line of its own.\n")
+    with open(create_private(path), "wb") as file:
+        for piece in stdin_pieces():
+            file.write(piece)
+    return path
 
 
 def _is_ready(source: io.BufferedReader) -> bool:

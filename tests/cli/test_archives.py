@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pinui.ipfs.car import CarReader, encode_header, encode_section_head
@@ -44,6 +46,24 @@ def test_content_goes_from_one_home_to_another_in_a_file(call: Run, here: Path, 
     assert (here / "back.bin").read_bytes() == bytes(range(256)) * 3000
     [row] = [json.loads(line) for line in call("--json", "history", **other).out.splitlines()]
     assert (row["cid"], row["name"], row["folder"]) == (cid, "album", True)
+
+
+def test_an_archive_goes_through_a_pipe(call: Run, here: Path, tmp_path: Path) -> None:
+    cid = call("upload", str(folder(here))).out.split("\t")[0]
+    call("export", cid, "-o", "album.car")
+    archive = (here / "album.car").read_bytes()
+    piped = call("export", cid, "-o", "-")
+    assert (piped.code, piped.out.encode("utf-8", "surrogateescape")) == (0, archive)
+    pipe = here / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as reader:
+        arrived = reader.submit(pipe.read_bytes)
+        assert (call("export", cid, "-o", "pipe").code, arrived.result()) == (0, archive)
+    assert pipe.is_fifo()
+    other = {"PINUI_HOME": str(tmp_path / "other")}
+    assert call("import", "-", "--name", "album", stdin=archive, **other).line == f"{cid}\t-"
+    assert call("verify", cid, **other).code == 0
+    assert call("import", "-", "-", **other).code == 2
 
 
 def test_each_root_becomes_a_pin_whatever_its_codec(call: Run, here: Path) -> None:
