@@ -86,6 +86,11 @@ async def _finish(workspace: Workspace, console: Console, transfer: Transfer) ->
             await workspace.transfers.wait(transfer)
             console.say(await report_of(transfer, workspace.transfers.ledger))
             return transfer.state == "done"
+        if transfer.kind == "mirror":
+            await workspace.transfers.wait(transfer)
+            if transfer.failure is not None:
+                console.report(transfer.failure, about=transfer.title)
+            return transfer.state == "done"
         _done, failed = await finish(workspace, console, transfer)
     except Exception as error:  # noqa: BLE001 – the others go on
         console.report(error, about=transfer.title)

@@ -412,7 +412,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             await self.workspace.transfers.look()
         except WorkspaceError as error:
             self.tell_error(error)
-        left = [row for row in self.workspace.transfers.all if row.state in ("left", "paused")]
+        rows = self.workspace.transfers.all  # the account is read at each start
+        left = [row for row in rows if row.state in ("left", "paused") and row.kind != "mirror"]
         if left:
             be = "was" if len(left) == 1 else "were"
             self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows them.")

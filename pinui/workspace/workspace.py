@@ -19,6 +19,7 @@ from pinui.workspace.credentials import Credentials, ending, for_service
 from pinui.workspace.errors import AlreadyExists, HistoryError, NotKept, NotRecorded, WorkspaceError, WrongCID
 from pinui.workspace.history import History
 from pinui.workspace.mirror import Mirror
+from pinui.workspace.mirroring import Mirroring
 from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
@@ -87,17 +88,18 @@ class Workspace:
         self.history = History(paths.history, changed=self._tell)
         self.mirror = Mirror(self.history, self._tell)
         self.uploading = Uploading(self)
+        ledger = Ledger(paths.transfers)
+        self.mirroring = Mirroring(self.mirror, ledger)
         kinds = {
             "upload": self.uploading,
             "download": Downloading(self),
             "copy": Copies(self),
             "revoke": Revoking(self),
+            "mirror": self.mirroring,
         }
         at_once = profiles.setting("transfers_at_once")
         at_once = at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE
-        self.transfers = Transfers(
-            self, Ledger(paths.transfers), kinds, self._tell, at_once=at_once, on_wait=self._note_wait
-        )
+        self.transfers = Transfers(self, ledger, kinds, self._tell, at_once=at_once, on_wait=self._note_wait)
 
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:
@@ -237,7 +239,7 @@ class Workspace:
 
     async def sync(self, *, full: bool = False) -> AccountState:
         """Mirror the account of the service in use: new pins, and all pins from time to time or with `full`."""
-        state = await self.mirror.run(self.service, full=full)
+        state = await self.mirroring.sync(self.service, full=full)
         return await self.account_state() if await self.ask_again() else state
 
     async def account_state(self) -> AccountState:

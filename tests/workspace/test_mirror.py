@@ -157,6 +157,42 @@ async def test_the_second_time_only_what_is_new_is_read(
     assert len(read) <= 3, "the new pin, the newest of the run before, and the first that is older"
 
 
+async def test_a_run_that_was_cut_off_is_in_the_ledger_and_a_finished_one_is_not(
+    own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pinui.workspace.mirror.PAGE", 3)
+    monkeypatch.setattr("pinui.workspace.mirror.MOST", 3)
+    cids = {(await other.store({"number": number})).cid for number in range(10)}
+    began, listed = asyncio.Event(), Client.pins
+
+    async def halting(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, until=until)) as listing:
+            number = 0
+            async for pin in listing:
+                if number == 7 and not began.is_set():
+                    began.set()
+                    await asyncio.Event().wait()
+                number += 1
+                yield pin
+
+    monkeypatch.setattr(Client, "pins", halting)
+    async with workspace_at(node) as workspace:
+        syncing = asyncio.create_task(workspace.sync())
+        await asyncio.wait_for(began.wait(), 60)
+        assert [(one.kind, one.is_running) for one in await workspace.transfers.ledger.requests()] == [("mirror", True)]
+        syncing.cancel()
+        await asyncio.wait([syncing])
+    async with workspace_at(node) as workspace:
+        [row] = await workspace.transfers.look()
+        assert (row.kind, row.state) == ("mirror", "left")
+        workspace.transfers.resume(row)
+        await workspace.transfers.join()
+        assert row.state == "done", row.error
+        assert set(await standings(workspace)) == cids
+        await workspace.sync()
+        assert await workspace.transfers.ledger.requests() == []
+
+
 async def test_an_interrupted_run_goes_on_where_it_was(
     own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

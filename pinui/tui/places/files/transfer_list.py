@@ -249,6 +249,8 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         left = "" if transfer.remaining is None else f"{duration(transfer.remaining)} left"
         words = " · ".join(filter(None, (many, left)))
         return rate, words if len(words) <= room + 2 else many or left.removesuffix(" left")
+    if transfer.state == "done" and transfer.kind == "mirror":
+        return "", ""
     if transfer.state == "done":
         number = size(transfer.total if transfer.total is not None else transfer.done)
         if many:
