@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pinui.workspace.transfers import Transfer
     from pinui.workspace.transfers.rows import Item
 
-__all__ = ["copy", "finish_copy"]
+__all__ = ["copy", "finish_copy", "sum_up"]
 
 
 def copy(options: Namespace, console: Console) -> int:
@@ -102,30 +102,43 @@ async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict
         else:
             transfer = transfers.begin("copy", copy_title(plan), request, new_items(plan), at=to)
         counted += await finish_copy(workspace, console, transfer, {item.cid for item in plan.of("there")})
+    sum_up(console, counted, plan.to)
+    return counted
+
+
+def sum_up(console: Console, counted: Counter[str], to: str) -> None:
+    """Report the numbers of pins that were copied and that were not."""
     parts = [f"{count(counted['copied'])} copied"]
     for state, words in (
         ("there", "there already"),
-        ("asked", f"still being fetched by {plan.to}"),
+        ("asked", f"still being fetched by {to}"),
         ("left out", "left out"),
         ("failed", "failed"),
+        ("left", "left"),
     ):
         parts += [f"{count(counted[state])} {words}"] if counted[state] else []
     console.say(f"{', '.join(parts)}.")
-    return counted
 
 
 async def finish_copy(
     workspace: Workspace, console: Console, transfer: Transfer, told: Collection[str] = ()
 ) -> Counter[str]:
     """Run a copy to its end, and report each result but those of CIDs that were told before: the numbers of them."""
+    from pinui.sdk.errors import NetworkError
+
     counted: Counter[str] = Counter()
+    seen: set[int] = set()
+    unreachable: set[str | None] = set()
     bars = console.bars()
     stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
         async with aclosing(workspace.transfers.results(transfer)) as results:
             async for item in results:
+                seen.add(item.id)
                 if item.source not in told:
-                    counted[_tell(console, item)] += 1
+                    counted[_tell(console, item, unreachable)] += 1
+                    if isinstance(item.failure, NetworkError):
+                        unreachable.add(item.error)
         await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         left = transfer.items - transfer.finished
@@ -134,17 +147,25 @@ async def finish_copy(
     finally:
         stop()
         console.end_bars()
+    for item in await _failed_before(workspace, transfer, seen):
+        counted[_tell(console, item)] += 1
     if transfer.failure is not None and not counted["failed"] and not counted["left out"]:
         raise transfer.failure
-    if transfer.unfinished:
-        console.say(f"{transfer.unfinished:,} of {plural(transfer.items, 'pin')} were not tried.")
-    if counted["failed"] and not transfer.is_for_good:
+    counted["left"] += transfer.unfinished
+    if counted["left"] or (counted["failed"] and not transfer.is_for_good):
         console.say("`pinui transfers resume` tries again.")
     return counted
 
 
-def _tell(console: Console, item: Item) -> str:
-    """Report the result for one pin: its state in a word or two."""
+async def _failed_before(workspace: Workspace, transfer: Transfer, seen: Collection[int]) -> list[Item]:
+    """The pins that an earlier process could not copy, and that are not tried again."""
+    ledger = workspace.transfers.ledger
+    ids = [] if transfer.number is None else [id_ for id_ in await ledger.ids(transfer.number) if id_ not in seen]
+    return [item for item in await ledger.items(ids) if item.state is ItemState.FAILED]
+
+
+def _tell(console: Console, item: Item, unreachable: Collection[str | None] = ()) -> str:
+    """Report the result for one pin: its state in a word or two. A service that can't be reached is told once."""
     from pinui.workspace.copying import WouldChange
 
     name = None if item.shown == item.source else item.shown
@@ -152,6 +173,9 @@ def _tell(console: Console, item: Item) -> str:
         state = "there" if item.was_held else "asked" if item.resume == "asked" else "copied"
         _report(console, item.source, name, state, None)
         return state
+    if item.error in unreachable:
+        _report(console, item.source, name, "left", None)
+        return "left"
     state = "left out" if isinstance(item.failure, WouldChange) else "failed"
     _report(console, item.source, name, state, item.error, item.hint)
     return state

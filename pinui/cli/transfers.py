@@ -76,9 +76,10 @@ async def _finish(workspace: Workspace, console: Console, transfer: Transfer) ->
             console.out_json({"cid": transfer.cid, "path": path}) if console.as_json else console.out(path)
             return True
         if transfer.kind == "copy":
-            from pinui.cli.copying import finish_copy
+            from pinui.cli.copying import finish_copy, sum_up
 
             counted = await finish_copy(workspace, console, transfer)
+            sum_up(console, counted, transfer.profile or "")
             return not (counted["failed"] or counted["left out"])
         if transfer.kind == "revoke":
             from pinui.workspace.revoking import report_of

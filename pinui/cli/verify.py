@@ -8,6 +8,7 @@ from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ class _Work:
         self.repaired = 0
         self._console = console
         self._repair_from = repair_from
+        self._is_gone = False  # the service to repair from
 
     async def verify_all(self, workspace: Workspace, cids: list[str]) -> int:
         """Check these CIDs, or everything that is pinned; the number of them."""
-        from pinui.sdk.errors import IntegrityError, PinuiError
+        from pinui.sdk.errors import IntegrityError, InvalidCID, PinuiError
 
         console = self._console
         await workspace.connect()
@@ -59,27 +61,34 @@ class _Work:
             copying = Copying(workspace, workspace.service_of(self._repair_from), workspace.service, repairs=True)
         wanted = cids or await workspace.pinned_cids()
         for one in wanted:
-            verdict: str | None = "mismatch"
+            verdict: str | None = None
+            trouble: str | None = None
             is_repaired = False
             try:
                 verdict = await workspace.verify(one, on_progress=console.bars().watch(one))
             except (OSError, PinuiError, WorkspaceError) as error:
                 console.report(error, about=clean_line(one))
-                if copying is not None and _is_lost(error):
+                if copying is not None and _is_lost(error) and not self._is_gone:
                     is_repaired = await self._repair(copying, workspace, one)
                 self.failed += not is_repaired
-                if not isinstance(error, IntegrityError) and not is_repaired:  # unreadable content has no verdict
+                if isinstance(error, InvalidCID):
                     continue
-            verdict = "verified" if is_repaired else verdict
+                if is_repaired:
+                    verdict = "verified"
+                elif isinstance(error, IntegrityError):
+                    verdict = "mismatch"
+                else:
+                    trouble = sentence_for(error)[0]
             if console.as_json:
-                console.out_json({"cid": one, "verification": verdict} | ({"repaired": True} if is_repaired else {}))
+                more = {"repaired": True} if is_repaired else {"error": trouble} if trouble else {}
+                console.out_json({"cid": one, "verification": verdict, **more})
             else:
-                console.row("repaired" if is_repaired else verdict or "not checked", one)
+                console.row("repaired" if is_repaired else "unreadable" if trouble else verdict or "not checked", one)
         return len(wanted)
 
     async def _repair(self, copying: Copying, workspace: Workspace, cid: str) -> bool:
         """Copy back content that the service has lost, and check it."""
-        from pinui.sdk.errors import PinuiError
+        from pinui.sdk.errors import NetworkError, NetworkTimeout, PinuiError
 
         try:
             plan = await copying.plan(await copying.pins_of([cid]))
@@ -87,6 +96,7 @@ class _Work:
             is_verified = await workspace.verify(cid) == "verified"
         except (OSError, PinuiError, WorkspaceError) as error:
             self._console.report(error, about=f"{cid} could not be copied from {self._repair_from}")
+            self._is_gone = isinstance(error, NetworkError) and not isinstance(error, NetworkTimeout)
             return False
         self.repaired += is_verified
         return is_verified

@@ -18,7 +18,7 @@ from pinui.ipfs.dagpb import decode_node
 from pinui.ipfs.errors import ContentAddressError
 from pinui.ipfs.importer import KUBO_V0
 from pinui.ipfs.unixfs import FilePiece, Symlink, read_block
-from pinui.sdk.errors import ContentError, NetworkError, NetworkTimeout, PinuiError, ProviderError, Unsupported
+from pinui.sdk.errors import ContentError, NetworkTimeout, PinuiError, ProviderError, Unsupported
 from pinui.sdk.models import Pin
 from pinui.sdk.names import safe_name
 from pinui.sdk.stored_json import text_of
@@ -108,7 +108,6 @@ class Copying:
         self._repairs = repairs
         self._origins: tuple[str, ...] = ()
         self._way: tuple[Way, str | None] | None = None
-        self._unreachable: NetworkError | None = None
 
     async def wanted(self, options: dict[str, Any]) -> list[Pin]:
         """The pins that a request for copies means."""
@@ -161,17 +160,11 @@ class Copying:
     async def copy(self, pin: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. An exception says why it is not copied; `WouldChange` that its CID would not stay."""
         await self.prepare()
-        if self._unreachable is not None:
-            raise self._unreachable
         if pin.way == "left out":
             raise WorkspaceError(f"It can't be copied: {pin.why}.")
         with self._source.held(), self._to.held():
             await self._home.history.check()
-            try:
-                state = await self._move(pin, progress)
-            except NetworkError as error:
-                await self._check_destination(error)
-                raise
+            state = await self._move(pin, progress)
             if state == "copied":
                 await self.record(pin)
         return state
@@ -236,15 +229,6 @@ class Copying:
                 return await writer.connect_to(self._origins) or await reader.connect_to(theirs)
         except TimeoutError:
             return False
-
-    async def _check_destination(self, error: NetworkError) -> None:
-        """After a broken connection: whether the destination is there at all, so that thousands don't wait for it."""
-        try:
-            await (await self._to.open()).client.test_connection()
-        except NetworkError:
-            self._unreachable = error
-        except PinuiError:
-            pass
 
     async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. What can't go its way goes the next one, if that keeps its CID."""

@@ -71,9 +71,11 @@ def test_what_is_pinned_is_read_back_and_found_right(call: Run) -> None:
     assert ran.out.splitlines() == [f"verified\t{second}", f"verified\t{first}"]
     assert json.loads(call("verify", first, "--json").line) == {"cid": first, "verification": "verified"}
     missing = call("verify", UNKNOWN, first)
+    assert missing.out == f"unreadable\t{UNKNOWN}\nverified\t{first}\n"
+    told = json.loads(call("verify", UNKNOWN, "--json").out)
+    assert (told["verification"], UNKNOWN in told["error"]) == (None, True)
     assert missing.code == 1
     assert UNKNOWN in missing.err
-    assert missing.out == f"verified\t{first}\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit on the size of files")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -194,11 +195,11 @@ def test_content_of_a_gateway_without_blocks_is_read_and_added_again(
     assert pins() == {cid: "letter.txt"}
 
 
-async def break_off() -> None:
+async def break_off(source: str = "local") -> None:
     """Begin to copy everything, and end after the first pin."""
     async with await Workspace.open() as workspace:
         to = workspace.service_of("work")
-        copying, options = Copying(workspace, workspace.service_of("local"), to), copy_options("local")
+        copying, options = Copying(workspace, workspace.service_of(source), to), copy_options(source)
         plan = await copying.plan(await copying.wanted(options))
         begun = workspace.transfers.begin("copy", copy_title(plan), options, new_items(plan), at=to)
         async with aclosing(workspace.transfers.results(begun)) as results:
@@ -219,6 +220,57 @@ def test_the_same_command_goes_on_with_a_copy_that_was_broken_off(
     assert sorted(line.split("\t")[0] for line in copied.out.splitlines()) == sorted(cids), "each is told once"
     assert set(pins()) == cids
     assert call("transfers").out == ""
+
+
+def test_resuming_a_copy_ends_with_a_report_of_earlier_failures_too(
+    call: Run, work: Node, pins: Pins, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cids = [call("store", f'{{"number":{number}}}').line for number in range(12)]
+    monkeypatch.setenv("PINUI_TOKEN_WORK", CANARY)
+    asyncio.run(break_off())
+    lost = next(cid for cid in cids if cid not in pins())
+    lose(car_of(own_home, lost))
+    work.stop()
+    assert "1 failed" in call("transfers", "resume", PINUI_TOKEN_WORK=CANARY).err
+    with_work = Node(tmp_path / "work", token=CANARY)
+    with_work.start()
+    resumed = call("transfers", "resume", PINUI_TOKEN_WORK=CANARY)
+    with_work.stop()
+    assert resumed.code == 1
+    assert " copied, " in resumed.err
+    assert "1 failed." in resumed.err, resumed.err
+    assert f"does not have {lost}" in resumed.err
+    told = dict(line.split("\t")[:2] for line in resumed.out.splitlines())
+    assert (told.pop(lost), set(told.values()) <= {"copied", "there"}, len(told)) == ("failed", True, 11)
+
+
+@pytest.mark.parametrize("gone", ["source", "work"])
+def test_a_service_that_is_gone_fails_once_and_the_rest_can_be_resumed(
+    call: Run, work: Node, pins: Pins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    services = {"work": work, "source": Node(tmp_path / "source", token=CANARY)}
+    services["source"].start()
+    urls = ("--api-url", services["source"].api_url, "--gateway-url", services["source"].gateway_url)
+    assert call("profile", "add", "source", *urls, stdin=f"{CANARY}\n").code == 0
+    for name in ("WORK", "SOURCE"):
+        monkeypatch.setenv(f"PINUI_TOKEN_{name}", CANARY)
+    tokens = {"PINUI_TOKEN_WORK": CANARY, "PINUI_TOKEN_SOURCE": CANARY}
+    cids = {call("--profile", "source", "store", f"[{number}]", **tokens).line for number in range(12)}
+    asyncio.run(break_off("source"))
+    services[gone].stop()
+    failed = call("transfers", "resume", **tokens)
+    assert failed.code == 1
+    assert failed.err.count("could not be reached") == 1, failed.err
+    assert re.search(r"1 failed, [1-9]\d* left\.", failed.err), failed.err
+    assert "transfers resume" in failed.err
+    again = Node(tmp_path / gone, token=CANARY)
+    again.start()
+    assert again.api_url == services[gone].api_url
+    assert call("transfers", "resume", **tokens).code == 0
+    assert set(pins()) == cids
+    assert call("transfers").out == ""
+    services["work" if gone == "source" else "source"].stop()
+    again.stop()
 
 
 def test_what_the_source_has_lost_fails_and_the_rest_is_copied(
@@ -246,11 +298,21 @@ def test_what_one_service_has_lost_is_copied_back_from_another(
     lose(car_of(own_home, nowhere))
     repaired = call("verify", "--all", "--repair-from", "work", PINUI_TOKEN_WORK=CANARY)
     assert repaired.code == 1
-    assert dict(line.split("\t")[::-1] for line in repaired.out.splitlines()) == {album: "repaired", kept: "verified"}
+    told = dict(line.split("\t")[::-1] for line in repaired.out.splitlines())
+    assert told == {album: "repaired", kept: "verified", nowhere: "unreadable"}
     assert f"{nowhere} could not be copied from work" in repaired.err
     assert "3 checked, 1 repaired, 1 failed." in repaired.err
     assert call("verify", album).code == 0
     assert album in call("pins").out
+
+
+def test_a_service_to_repair_from_that_is_gone_is_asked_once(call: Run, copy: Run, work: Node, own_home: Path) -> None:
+    for number in range(3):
+        lose(car_of(own_home, call("store", f"[{number}]").line))
+    work.stop()
+    failed = call("verify", "--all", "--repair-from", "work", PINUI_TOKEN_WORK=CANARY)
+    assert (failed.code, failed.err.count("could not be copied from work")) == (1, 1)
+    assert "3 checked, 3 failed." in failed.err
 
 
 def test_a_destination_that_is_gone_is_told_once(call: Run, copy: Run, work: Node) -> None:
