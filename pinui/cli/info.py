@@ -70,7 +70,7 @@ async def _info(workspace: Workspace) -> dict[str, Any]:
     except WorkspaceError as error:
         rows = str(error)
     origins = {
-        "environment": "from PINUI_TOKEN",
+        "environment": f"from {credential.variable}",
         "keyring": "in the keyring",
         "session": "for this run only",
         "node": "the node's own",

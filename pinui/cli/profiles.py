@@ -80,7 +80,7 @@ def _object(profile: Profile, *, is_current: bool, **more: Any) -> dict[str, Any
 
 def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.cli.running import run
-    from pinui.workspace.credentials import ending
+    from pinui.workspace.credentials import ending, variable_of
 
     draft = _draft(options, profiles)
     what = "Token" if draft.provider == "pinning" else "Token or user:password"
@@ -121,8 +121,9 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
 
     options.profile = LOCAL  # the draft counts, not the current profile, which may be missing
     kept = run(options, console, work)
-    if kept.origin == "keyring" and os.environ.get("PINUI_TOKEN"):
-        console.say("PINUI_TOKEN is set here and wins over it.")
+    winning = [name for name in (variable_of(draft.name), "PINUI_TOKEN") if os.environ.get(name)]
+    if kept.origin == "keyring" and winning:
+        console.say(f"{winning[0]} is set here and wins over it.")
     is_current = profiles.default == draft.name
     if not is_current:
         console.hint(f"To use it from now on: pinui profile use {draft.name}")

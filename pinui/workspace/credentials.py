@@ -50,7 +50,7 @@ class Credentials:
         """The token of a profile: from `PINUI_TOKEN_<PROFILE>`, `PINUI_TOKEN`, this run, or the keyring."""
         for variable in (variable_of(profile), *self._variables):
             if from_environment := os.environ.get(variable):
-                return _credential(Secret(tidy(from_environment)), "environment")
+                return replace(_credential(Secret(tidy(from_environment)), "environment"), variable=variable)
         return await self._read(profile)
 
     async def save(self, profile: str, secret: Secret, *, service: str | None = None) -> Credential:

@@ -83,6 +83,8 @@ class Credential:
     """The token's own expiry date."""
     token_for: str | None = None
     """The origin that a token of this run was entered for; of one in the keyring, the profile knows it."""
+    variable: str | None = None
+    """The environment variable that it came from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,9 @@ def test_info_says_where_things_are(call: Run, own_home: Path) -> None:
     assert "no session bus" in told["keyring"]
     assert call("info").out.startswith("pinui:")
     with_token = call("info", PINUI_PROFILE="pinata", PINUI_TOKEN=CANARY)
-    assert "from PINUI_TOKEN" in with_token.out
+    assert "from PINUI_TOKEN\n" in with_token.out
+    own = call("info", PINUI_PROFILE="pinata", PINUI_TOKEN=CANARY, PINUI_TOKEN_PINATA=CANARY)
+    assert "from PINUI_TOKEN_PINATA\n" in own.out
     assert CANARY not in with_token.out
 
 

@@ -105,6 +105,11 @@ def test_a_token_may_say_anything_about_its_end(ends: str, zone: str, monkeypatc
     assert token_words(Credential(secret, "keyring", None, expiry(secret)), scene.clock())
 
 
+def test_a_token_names_the_variable_that_it_came_from() -> None:
+    told = Credential(Secret("t"), "environment", variable="PINUI_TOKEN_WORK")
+    assert token_words(told, scene.clock()) == "from PINUI_TOKEN_WORK in the environment"
+
+
 @given(st.binary(max_size=3000), st.booleans(), st.integers(20, 120))
 def test_any_bytes_can_be_shown(data: bytes, truncated: bool, width: int) -> None:
     shown = show_bytes(Peek(data, total=None if truncated else len(data)), width, 20)

@@ -22,7 +22,6 @@ __all__ = ["ORIGINS", "Facts", "replication_words", "standing", "token_goes", "t
 LABEL = 17
 BARS = "▁▂▃▄▅▆▇█"
 ORIGINS = {
-    "environment": "from PINUI_TOKEN in the environment",
     "session": "in memory, for this run only",
     "node": "the node makes its own",
 }
@@ -150,6 +149,8 @@ def token_words(credential: Credential, now: float) -> str:
     if credential.origin == "none":
         return credential.trouble or "none yet · r enters one"
     words = ORIGINS.get(credential.origin, "in the OS keyring")
+    if credential.variable is not None:
+        words = f"from {credential.variable} in the environment"
     if credential.expires_at is not None:
         ends, moment = int(credential.expires_at.timestamp() * 1000), datetime.fromtimestamp(now, UTC)
         words += f" · {'ended' if credential.expires_at < moment else 'ends'} {day(ends, now)}"
