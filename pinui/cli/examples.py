@@ -83,6 +83,7 @@ EXAMPLES = {
     "transfers forget": ("pinui transfers forget 12",),
     "test": ("pinui --profile work test",),
     "info": ("pinui info --json",),
+    "doctor": ("pinui doctor", "pinui --profile work doctor"),
     "completion": (
         'eval "$(pinui completion bash)"       in ~/.bashrc',
         "pinui completion zsh > ~/.zfunc/_pinui",

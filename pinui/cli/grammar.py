@@ -345,6 +345,10 @@ def _info(verbs: _Verbs) -> None:
     verbs.add("info", "show versions, where things are and the state of the keyring; no secrets")
 
 
+def _doctor(verbs: _Verbs) -> None:
+    verbs.add("doctor", "check this machine, the settings and the service, and tell what to do; no secrets")
+
+
 def _completion(verbs: _Verbs) -> None:
     verb = verbs.add("completion", "print a script that completes pinui's words in a shell")
     verb.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
@@ -449,6 +453,7 @@ GRAMMAR: dict[str, Callable[[_Verbs], None]] = {
     "profile": _profile,
     "test": _test,
     "info": _info,
+    "doctor": _doctor,
     "export": _export,
     "import": _import,
     "copy": _copy,

@@ -26,6 +26,7 @@ VERBS = {
     "cid": "cid",
     "completion": "completion",
     "copy": "copying",
+    "doctor": "doctor",
     "download": "files",
     "history": "history",
     "export": "archives",

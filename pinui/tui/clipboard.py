@@ -7,13 +7,13 @@ import os
 import shutil
 import sys
 
-__all__ = ["copied_by_system"]
+__all__ = ["copied_by_system", "copy_program"]
 
 PATIENCE = 3.0
 """Seconds that a program of the system may take to copy."""
 
 
-def _program() -> list[str] | None:
+def copy_program() -> list[str] | None:
     """The system's command for copying, if one can work here."""
     candidates: list[list[str]] = []
     if sys.platform == "darwin":
@@ -29,7 +29,7 @@ def _program() -> list[str] | None:
 
 async def copied_by_system(text: str) -> bool:
     """Copy with the system's program. Returns False if none worked; a terminal never tells whether it copied."""
-    command = _program()
+    command = copy_program()
     process = None
     if command is not None:
         try:

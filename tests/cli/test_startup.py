@@ -29,6 +29,7 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
         (["profile", "list"], set()),
         (["store", "{}"], {"httpx", "aiohttp", "asyncio"}),
         (["info"], {"asyncio", "keyring"}),
+        (["doctor"], {"asyncio", "keyring", "httpx", "aiohttp"}),
     ],
 )
 def test_a_verb_loads_only_what_it_needs(arguments: list[str], loaded: set[str]) -> None:
