@@ -14,7 +14,6 @@ import pytest
 
 from pinui.workspace import HistoryError, Query
 from pinui.workspace.history import HistoryFile
-from tests.bench import bench_history
 from tests.workspace.rows import row
 
 # Writes rows for ever and says each number after its row was acknowledged.
@@ -142,9 +141,3 @@ def test_a_full_disk_is_a_clear_error_and_the_history_goes_on_after_it(tmp_path:
         assert [entry.id for entry in history.page(Query())] == [first.id]
         history.add(row(2), '"' + "y" * 200_000 + '"')
         assert history.count(Query()) == 2
-
-
-@pytest.mark.slow
-def test_the_filter_answers_within_50_ms_at_100_000_rows() -> None:
-    for name, page, _, _ in bench_history.measure():
-        assert page < bench_history.LIMIT_MS, name
