@@ -7,7 +7,7 @@ confirms nothing. For many pins their number is typed instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -347,10 +347,17 @@ def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence
     return Confirm(title, question, consequence, yes, rows)
 
 
-def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: int, again: int | None = None) -> Confirm:
+def revoke_question(
+    entries: Sequence[Entry],
+    titles: Sequence[str],
+    sharing: int,
+    elsewhere: Mapping[str, int],
+    again: int | None = None,
+) -> Confirm:
     """The question before pins are revoked: their number, their size, and rows that share them.
 
-    `again` is the number of pins that can be stored again from this machine, where that was counted.
+    `elsewhere` are other profiles that pin some of them, with their numbers. `again` is the number of pins that can be
+    stored again from this machine, where that was counted.
     """
     number, total = len(entries), total_size([entry.bytes for entry in entries])
     question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
@@ -366,6 +373,13 @@ def revoke_question(entries: Sequence[Entry], titles: Sequence[str], sharing: in
         share = "shares" if sharing == 1 else "share"
         others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
         consequence += f"\n\n{others} and will be revoked too."
+    if elsewhere and number == 1:
+        consequence += f"\n\nIt is also pinned on {', '.join(elsewhere)}, and stays there."
+    elif elsewhere:
+        (name, there), *others = elsewhere.items()
+        also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
+        consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
+        consequence += ", and stay there."
     rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
     return _about("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
 

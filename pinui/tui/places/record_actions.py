@@ -91,10 +91,12 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
             screen.app.tell("Nothing to revoke here: the service has none of them any more.", warning=True)
             return {}
     sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
+    elsewhere = await screen.workspace.history.pinned_elsewhere(once, profile)
     if screen.app.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
     pins = list(once.values())
-    if not await screen.ask(revoke_question(pins, [title_of(entry) for entry in pins], max(0, sharing), again)):
+    titles = [title_of(entry) for entry in pins]
+    if not await screen.ask(revoke_question(pins, titles, max(0, sharing), elsewhere, again)):
         return {}
     if again is not None:
         if screen.workspace.service is not service:
@@ -104,9 +106,9 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
         screen.app.tell(f"Revoking {plural(len(pins), 'pin')}. 3 shows how far it is; c cancels it there.")
         return None
     failed, already = await _revoke_each(service, screen, once)
-    done = len(once) - len(failed)
-    note = f" {already} had been unpinned before." if already else ""
-    told = f"Revoked {plural(done, 'pin')}.{note}" if done else ""
+    done, was = len(once) - len(failed) - already, "was" if already == 1 else "were"
+    gone = f"{already} {was} gone already." if done else f"{plural(already, 'pin')} {was} gone already."
+    told = " ".join([f"Revoked {plural(done, 'pin')}."] * bool(done) + [gone] * bool(already))
     if failed:
         first = next(iter(failed.values()))
         more = (

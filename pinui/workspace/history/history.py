@@ -139,6 +139,7 @@ class History:
     record = _reading(HistoryFile.record)
     recipients = _reading(HistoryFile.recipients)
     rows_sharing = _reading(HistoryFile.rows_sharing)
+    pinned_elsewhere = _reading(HistoryFile.pinned_elsewhere)
     total_size = _reading(HistoryFile.total_size)
     check = _reading(HistoryFile.check)
 

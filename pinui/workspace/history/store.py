@@ -213,6 +213,15 @@ class HistoryFile:
         wanted = {min(both_versions(cid)) for cid in cids}
         return sum(self._all(sql, [*of_cid(cid), profile])[0][0] for cid in wanted)
 
+    def pinned_elsewhere(self, cids: Iterable[str], profile: str) -> dict[str, int]:
+        """The other profiles whose accounts hold some of these CIDs, as far as is known here, and how many each."""
+        places = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
+        sql = f"SELECT DISTINCT profile FROM {BY_ENDING} WHERE {OF_CID} AND profile <> ? AND standing IN {places}"  # noqa: S608
+        found: Counter[str] = Counter()
+        for cid in {min(both_versions(cid)) for cid in cids}:
+            found.update(row[0] for row in self._all(sql, [*of_cid(cid), profile]))
+        return dict(sorted(found.items()))
+
     def total_size(self, ids: Iterable[int]) -> int:
         """The bytes of these rows together, without rows of unknown size."""
         wanted, total = list(ids), 0

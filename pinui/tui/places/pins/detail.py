@@ -70,6 +70,8 @@ class Detail(LineView):
         self.now = 0.0
         self.peers: tuple[PeerStatus, ...] = ()
         """The peers of a cluster that keep the pin, or will."""
+        self.elsewhere: tuple[str, ...] = ()
+        """The other profiles that pin it, as far as is known here."""
         self.tells_where = False
         """Whether it is known which pins are on the account."""
 
@@ -95,7 +97,7 @@ class Detail(LineView):
     def forget_content(self) -> None:
         """Forget the fetched content."""
         self.asked = self.looks = self.shown = self.folder = None
-        self.peers = ()
+        self.peers = self.elsewhere = ()
         self.chosen, self.trouble = 0, ""
 
     @property
@@ -118,6 +120,9 @@ class Detail(LineView):
         looks, shown, folder, trouble = self.looks, None, None, ""
         try:
             self.link = await self.app.workspace.link(entry.cid)
+            if looks is None:
+                self.elsewhere = tuple(await self.app.workspace.history.pinned_elsewhere([entry.cid], entry.profile))
+                self.rebuild(keep=True)  # the content may take a while
             if looks is None and not self.trail and entry.revoked_at is None:
                 with suppress(PinuiError):  # the gateway may show the content while the cluster doesn't answer
                     self.peers = await self.app.workspace.peers(entry.cid)
@@ -251,6 +256,8 @@ class Detail(LineView):
         facts.append(("Profile", entry.profile, "text"))
         if self.tells_where and entry.standing in WHERE and not gone:
             facts.append(("On", WHERE[entry.standing][2], "text"))
+        if self.elsewhere:
+            facts.append(("Also", f"pinned on {', '.join(self.elsewhere)}", "text"))
         if self.peers:
             facts += _peer_facts(self.peers, room)
         if entry.service_name and entry.service_name != title_of(entry):
