@@ -53,7 +53,7 @@ def transfer_words(totals: Totals) -> str:
     """All active transfers in a few words for the top bar: `↑ 612 of 1,000 · 18 MB/s · 2 min left`."""
     if not totals.items:
         return ""
-    signs = "".join({"upload": "↑", "download": "↓"}.get(kind, "⇄") for kind in totals.kinds)
+    signs = "".join({"upload": "↑", "download": "↓", "revoke": "−"}.get(kind, "⇄") for kind in totals.kinds)
     words = [f"{signs} {totals.finished:,} of {totals.items:,}"]
     if totals.items == 1:
         words = [f"{signs} {min(99, 100 * totals.done // totals.size)} %" if totals.size else signs]

@@ -404,7 +404,15 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         for screen in self._places():
             screen.show_status()
             screen.workspace_changed()
+        self.run_worker(self._count_account, group="app.account", exclusive=True, exit_on_error=False)
         self._tell_transfer_news()
+
+    async def _count_account(self) -> None:
+        """Bring the pins in the bar up to date: a bulk revoke changes them in every place."""
+        name = self.workspace.profile.name
+        with suppress(WorkspaceError):  # Pins tells about a history that can't be read
+            self.accounts[name] = await self.workspace.history.account_state(name)
+            self._show_standing()
 
     async def _tell_left(self) -> None:
         """Tell about transfers that an earlier run has not finished."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 from textual.pilot import Pilot
 
+from pinui.node import Node
 from pinui.sdk.errors import ProviderError
 from pinui.tui.app import Pinui
 from pinui.workspace import Entry, Query
-from tests.tui.pilots import read_question, shows, text_of, told, until, workbench
+from tests.tui.conftest import TOKEN
+from tests.tui.pilots import confirm, read_question, shows, text_of, told, until, workbench
+from tests.tui.test_copy_to import add_profile
 from tests.tui.test_pins import pins_of, store
 
 
@@ -38,7 +44,7 @@ async def test_many_pins_are_revoked_as_a_transfer_with_a_report_and_what_is_gon
         await shows(pilot, "0 pins · 30 revoked")
         assert not pins_of(app).pins.marked
         await pilot.press("3")
-        await shows(pilot, "revoke 30 pins", "30 of 30", "1 done")
+        await shows(pilot, "− ▸ revoke 30 pins", "30 of 30", "1 done")  # × and ✗ look like failures
         assert "0 B" not in text_of(app), "revoked pins have no bytes to move"
 
 
@@ -87,3 +93,46 @@ async def test_a_failure_is_named_in_the_report_and_the_others_are_revoked() -> 
         assert [entry.title for entry in left] == ["picture-005"]
         await pilot.press("3")
         await until(pilot, lambda: "1 failed" in text_of(app), "the row")
+
+
+async def test_the_bar_counts_the_account_in_every_place(service: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINUI_TOKEN_STUDIO", TOKEN)
+    async with workbench() as (app, pilot):
+        add_profile(app, service)
+        await app.use("studio")
+        client = await app.workspace.connect()
+        for number in range(22):
+            await client.store({"n": number})
+        await pilot.press("r")
+        await until(pilot, lambda: "22 pins" in text_of(app).splitlines()[0], "the bar")
+        await until(pilot, lambda: len(pins_of(app).pins.ids) == 22, "the rows")
+        await pilot.press("a", "x")
+        await shows(pilot, "Type 22 to revoke")
+        await read_question(pilot)
+        in_files, revoke = asyncio.Event(), app.workspace.revoke
+
+        async def late(cid: str, **how: object) -> object:
+            await in_files.wait()
+            return await revoke(cid, **how)  # type: ignore[arg-type]
+
+        app.workspace.revoke = late  # type: ignore[method-assign,assignment]
+        await pilot.press("2", "2", "enter", "3")
+        await shows(pilot, "revoke 22 pins")
+        in_files.set()
+        await shows(pilot, "22 of 22", "1 done")
+        await until(pilot, lambda: " 0 pins" in text_of(app).splitlines()[0], "the bar")
+
+
+async def test_the_report_tells_pins_that_were_gone_already() -> None:
+    async with workbench() as (app, pilot):
+        entries = await store(app, one={"n": 1}, two={"n": 2}, three={"n": 3}, four={"n": 4})
+        await shows(pilot, "4 pins")
+        client = await app.workspace.connect()
+        for entry in (entries[1], entries[2], entries[3]):
+            await client.revoke(entry.cid)
+        await pilot.press("G", "shift+up", "shift+up", "x")
+        await confirm(pilot, "R")
+        await told(pilot, "Revoked 1 pin. 2 were gone already.")
+        await pilot.press("g", "x")
+        await confirm(pilot, "R")
+        await told(pilot, "1 pin was gone already.")

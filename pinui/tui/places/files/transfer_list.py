@@ -22,7 +22,7 @@ from pinui.workspace.transfers.rows import Item, ItemState
 
 __all__ = ["TransferList", "tally"]
 
-SIGNS = {"upload": "↑ ", "download": "↓ ", "revoke": "× ", "mirror": "⇣ "}
+SIGNS = {"upload": "↑ ", "download": "↓ ", "revoke": "− ", "mirror": "⇣ "}
 AROUND = 100
 """Rows that are read before and behind the visible ones."""
 
