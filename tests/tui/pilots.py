@@ -381,7 +381,7 @@ async def help_page(app: Pinui, pilot: Pilot[None]) -> None:
     """What the list of pins is."""
     await pins(app, pilot)
     await pilot.press("question_mark")
-    await shows(pilot, "Everything you stored")
+    await shows(pilot, "The pins of this profile")
 
 
 Scene = Callable[[Pinui, Pilot[None]], Awaitable[None]]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widgets import Input
 
+from pinui.node import Node
+from pinui.sdk.errors import IntegrityError
 from pinui.sdk.models import Pin, PinStatus
+from pinui.tui.places.pins.pin_list import highlighted, highlighted_cid
+from tests.tui.conftest import TOKEN
 from tests.tui.pilots import confirm, shows, text_of, told, until, workbench
+from tests.tui.test_copy_to import add_profile
 from tests.tui.test_pins import pins_of, store
 
 
@@ -144,3 +150,78 @@ async def test_a_click_on_a_heading_sorts_and_the_order_is_remembered() -> None:
         await shows(pilot, "NAME ▾")
     async with workbench(welcome=True) as (_app, pilot):
         await shows(pilot, "NAME ▾")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("café.png", ["cafe"], ["café"]),
+        ("cafe\u0301.png", ["CAFÉ"], ["cafe\u0301"]),
+        ("die Straße", ["strasse"], ["Straße"]),
+        ("ﬁnale fi", ["fi"], ["ﬁ", "fi"]),
+        ("naïve Ångström", ["nai", "angs"], ["naï", "Ångs"]),
+        ("nothing here", ["cafe"], []),
+    ],
+)
+def test_words_stand_out_with_and_without_accents(text: str, words: list[str], found: list[str]) -> None:
+    pieces = highlighted(text, words, "text")
+    assert "".join(piece for piece, _ in pieces) == text
+    assert [piece for piece, tone in pieces if tone == "bold primary"] == found
+
+
+def test_the_ends_of_a_cid_stand_out() -> None:
+    cid = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"
+    assert highlighted_cid(cid, ["bafkr"], "second") == [
+        ("bafkr", "bold primary"),
+        ("ei…52zy", "second"),
+        ("", "bold primary"),
+    ]
+    assert highlighted_cid(cid, ["a4s52zy"], "second")[1:] == [("bafkrei…", "second"), ("52zy", "bold primary")]
+
+
+async def test_headings_are_shown_at_120_columns() -> None:
+    async with workbench(size=(120, 32)) as (app, pilot):
+        await store(app, one={"n": 1})
+        await shows(pilot, "1 pin", "NAME", "KIND  CID", "SIZE  AGE ▾")
+
+
+async def test_v_verifies_a_pin_that_another_program_made_and_the_detail_tells_the_verdict() -> None:
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        made = [await client.store({"n": number}) for number in range(3)]
+        await pilot.press("r")
+        await shows(pilot, "3 pins", made[2].cid[:20])
+        assert "verified" not in text_of(app)
+        await pilot.press("V")
+        await told(pilot, "Verified: the bytes hash to the CID.")
+        await shows(pilot, "✓ verified")
+        await pilot.press("a", "V")
+        await told(pilot, "3 verified.")
+
+        async def damaged(address: str, **_how: object) -> None:
+            raise IntegrityError(f"The bytes of {address} are others.")
+
+        client.verify = damaged  # type: ignore[method-assign,assignment]
+        await pilot.press("V")
+        await told(pilot, "3 mismatch.")
+        await shows(pilot, "✗ mismatch")
+
+
+async def test_the_detail_and_the_question_name_the_other_services_that_pin_it(
+    service: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINUI_TOKEN_STUDIO", TOKEN)
+    async with workbench() as (app, pilot):
+        add_profile(app, service)
+        studio = app.workspace.service_of("studio")
+        for number in range(2):
+            await (await studio.open()).client.store({"n": number})
+        await app.workspace.mirror.run(studio, full=True)
+        await store(app, *({"n": number} for number in range(3)))
+        await shows(pilot, "3 pins")
+        await pilot.press("G")
+        await shows(pilot, "Also     pinned on studio")
+        await pilot.press("x")
+        await shows(pilot, "It is also pinned on studio, and stays there.")
+        await pilot.press("escape", "a", "x")
+        await shows(pilot, "2 of them are also pinned on studio, and stay there.")

@@ -200,7 +200,7 @@ def test_what_a_service_says_cannot_steer_the_terminal_either(terminal: tuple[Te
     app.press("j")
     app.shows("contents")
     app.press("?")
-    app.shows("Everything you stored")  # help, over hostile words
+    app.shows("The pins of this profile")  # help, over hostile words
     leave(app)
     for ends in ("1 done", "Replace (R)"):  # the question before a file of a hostile name is overwritten
         app.press("d")

@@ -117,7 +117,7 @@ async def test_other_text_is_told_where_it_can_go() -> None:
         await paste(pilot, "Dear reader")
         await told(pilot, "A CID, or a URL with /ipfs/ in it, can be pasted here.")
         await pilot.press("question_mark")
-        await shows(pilot, "Everything you stored")
+        await shows(pilot, "The pins of this profile")
         await paste(pilot, "Dear reader")
         await told(pilot, "No text can be pasted here.")
 

@@ -122,7 +122,7 @@ async def test_the_palette_finds_actions_of_other_places_and_profiles() -> None:
 async def test_help_explains_what_has_the_focus() -> None:
     async with workbench(size=(100, 40)) as (_app, pilot):
         await pilot.press("question_mark")
-        await shows(pilot, "Everything you stored with this profile", "Mark this pin")
+        await shows(pilot, "The pins of this profile", "Mark this pin")
         await pilot.press("escape", "2", "i", "f1")
         await shows(pilot, "Write or load a JSON document", "F5")
 

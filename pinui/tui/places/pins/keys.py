@@ -38,6 +38,13 @@ PINS = Group(
         Command("pins.sort", "s", "screen.sort", "sort", "Choose the order: age, name or size, both ways"),
         Command("pins.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
         Command("pins.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        spare(
+            "pins.verify",
+            "V",
+            "screen.verify",
+            "verify",
+            "Check the marked pins, or this one, against their CIDs",
+        ),
         spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
         spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
         spare("pins.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
@@ -49,7 +56,7 @@ PINS = Group(
             "v",
             "screen.mark_range",
             "range",
-            "Begin a range here, which counts as marked; v again keeps the marks",
+            "Begin a range, which counts as marked; v again keeps it",
         ),
         spare("pins.mark_down", "shift+down", "screen.mark_and_move(1)", "mark down", "Mark this pin and the next"),
         spare("pins.mark_up", "shift+up", "screen.mark_and_move(-1)", "mark up", "Mark this pin and the one above"),
@@ -92,6 +99,7 @@ DETAIL = Group(
         Command("detail.pager", "p", "screen.pager", "pager", "Read all of it in $PAGER"),
         here("detail.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
         here("detail.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
+        quiet("detail.verify", "V", "screen.verify", "verify", "Check the content of this pin against its CID"),
         quiet("detail.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
         quiet("detail.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
         quiet("detail.copy_to", "c", "screen.copy_to", "copy to…", "Copy this pin to another service"),
@@ -124,9 +132,12 @@ KEYS = (
 ABOUT = {
     "pins": (
         "Pins",
-        "Everything you stored with this profile. ✓ means that the bytes were checked against the CID, "
-        "? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was revoked. Revoked "
-        "pins stay here until you forget them. • is a mark: x and delete act on all marked rows.",
+        "The pins of this profile's account, whichever program made them, and everything you stored from here. The "
+        "column ON tells where a pin is: ● on the account and in the history here, ○ on the account alone (another "
+        "program made it), · here alone (revoked, or gone from the account). ✓ means that the bytes were checked "
+        "against the CID, ? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was "
+        "revoked. Revoked pins stay here until you forget them. • is a mark: x, V, c, u and delete act on all marked "
+        "rows, and v begins a range that counts as marked.",
     ),
     "filter": (
         "Filter",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from pinui.figures import plural
+from pinui.figures import count, plural
+from pinui.sdk.errors import IntegrityError
 from pinui.tui.display import fit
-from pinui.tui.entries import title_of
+from pinui.tui.entries import VERDICTS, title_of
+from pinui.tui.errors import sentence
 from pinui.tui.other_programs import run_program
 from pinui.tui.places.place import PlaceScreen
-from pinui.workspace import Entry
+from pinui.workspace import Entry, WorkspaceError
 from pinui.workspace.scratch import scratch_folder
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "rename",
     "rename_at_service",
     "store_again",
+    "verify",
 ]
 
 
@@ -115,6 +119,35 @@ async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]
     if done:
         screen.app.tell(f"Stored again: {title_of(done[0]) if len(done) == 1 else plural(len(done), 'pin')}")
     return {entry.id for entry in done}
+
+
+async def verify(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
+    """Read each pin and check it by its CID. The history keeps the verdicts, and the list shows them."""
+    verdicts: Counter[str] = Counter()
+    failure: tuple[Entry, Exception] | None = None
+    with screen.app.busy("verifying …") as say:
+        for number, entry in enumerate(entries, 1):
+            if screen.workspace.profile.name != entry.profile:
+                break  # another profile came into use
+            say(f"verifying {number} of {len(entries)} …" if len(entries) > 1 else "verifying …")
+            try:
+                verdicts[await screen.workspace.verify(entry.cid) or "not checked"] += 1
+            except Exception as error:  # noqa: BLE001  the first reason is told, the others are counted
+                failure = failure or (entry, error)
+                verdicts[error.verification if isinstance(error, IntegrityError) else "could not be read"] += 1
+    screen.reload()
+    words = {name: word for name, (_, _, word, _) in VERDICTS.items()}
+    facts = [f"{count(number)} {words.get(verdict, verdict)}" for verdict, number in verdicts.items()]
+    if failure is not None and len(entries) == 1:
+        screen.app.tell_error(failure[1])
+    elif failure is not None:
+        told = f"{', '.join(facts)}. {_short_title(failure[0])}: {sentence(failure[1])}"
+        screen.app.tell_error(WorkspaceError(told))
+    elif len(entries) == 1 and (verdict := next(iter(verdicts), "")) in VERDICTS:
+        _, _, word, why = VERDICTS[verdict]
+        screen.app.tell(f"{word.capitalize()}: {why}.", warning=verdict != "verified")
+    elif facts:
+        screen.app.tell(f"{', '.join(facts)}.")
 
 
 async def read_in_pager(screen: PlaceScreen, address: str) -> None:

@@ -21,6 +21,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
 from pinui.tui.workbench import Workbench
 from pinui.workspace import Entry
+from pinui.workspace.filters import folded
 from pinui.workspace.rows import Sort, Standing
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ __all__ = ["Ids", "PinList"]
 
 MARGIN = 40
 """Rows to fetch above and below the visible ones, ready for scrolling."""
-WIDE = 76
-"""The width from which on there is a header, and the kind is a word."""
-NARROW = 66
-"""The width below which only the detail shows the CID, and the name gets its room."""
+WIDE = 66
+"""The width from which on there is a header, the kind is a word, and the CID is shown; else the name gets its room."""
 ARROWS: dict[Sort, tuple[str, str]] = {
     "newest": ("AGE", " ▾"),
     "oldest": ("AGE", " ▴"),
@@ -52,17 +51,44 @@ COLUMNS: dict[str, tuple[Sort, Sort]] = {
 
 def highlighted(text: str, words: Sequence[str], tone: str) -> list[tuple[str, str]]:
     """The text in pieces: those that a word of the filter found stand out."""
-    lower = text.casefold()
-    if len(lower) != len(text):  # a letter that becomes two: places would be wrong
+    if not words:
         return [(text, tone)]
+    letters = [folded(letter) for letter in text]
+    places = [place for place, letter in enumerate(letters) for _ in letter]  # a letter may fold to none, or to two
+    compared, wanted = "".join(letters), [word for word in map(folded, words) if word]
     pieces: list[tuple[str, str]] = []
-    found_tone = "struck bold primary" if "struck" in tone else "bold primary"
-    begin = 0
-    while found := [(at, -len(word), word) for word in words if (at := lower.find(word.casefold(), begin)) >= 0]:
-        at, _, word = min(found)
-        pieces += [(text[begin:at], tone), (text[at : at + len(word)], found_tone)]
-        begin = at + len(word)
+    begin = after = 0
+    while found := [(at, -len(word)) for word in wanted if (at := compared.find(word, after)) >= 0]:
+        at, length = min(found)
+        after = at - length
+        first, last = places[at], places[after - 1] + 1
+        while last < len(letters) and not letters[last]:  # accents of their own
+            last += 1
+        pieces += [(text[begin:first], tone), (text[first:last], found_tone(tone))]
+        begin = last
     return [*pieces, (text[begin:], tone)]
+
+
+def found_tone(tone: str) -> str:
+    """The tone of text that a word of the filter found."""
+    return "struck bold primary" if "struck" in tone else "bold primary"
+
+
+def highlighted_cid(cid: str, words: Sequence[str], tone: str) -> list[tuple[str, str]]:
+    """The two ends of a CID in 12 cells. An end that a word of the filter found stands out."""
+    short = fit(short_cid(cid), 12)
+    if not words:
+        return [(short, tone)]
+    head, dots, tail = short.partition("…")
+    compared, small = cid.casefold(), [word.casefold() for word in words]
+    begins = max((len(word) for word in small if compared.startswith(word)), default=0)
+    ends = max((len(word) for word in small if compared.endswith(word)), default=0)
+    first = max(0, len(tail.rstrip()) - ends)
+    return [
+        (head[:begins], found_tone(tone)),
+        (head[begins:] + dots + tail[:first], tone),
+        (tail[first:], found_tone(tone)),
+    ]
 
 
 class Ids(Sequence[int]):
@@ -343,12 +369,12 @@ class PinList(ItemList):
         state = self.states.get(entry.cid)
         if state is not None and not gone:
             mark, tone, _ = PIN_STATES[state]
-        wide, narrow = width >= WIDE, width < NARROW
+        wide = width >= WIDE
         where: tuple[str, str, str] = WHERE.get(entry.standing, WHERE[Standing.HERE])
         if self.copies is not None and entry.cid in self.copies and not gone:
             there, wanted = self.copies[entry.cid]
             where = f"{there}/{wanted}", "success" if there == wanted else "warning", ""
-        room = width - (40 if wide else 24 if narrow else 37) - self._on_width(wide=wide)
+        room = width - (40 if wide else 24) - self._on_width(wide=wide)
         word = f"  {state}" if state is not None and not gone else ""
         name = fit(title_of(entry), room - len(word)).rstrip()
         gap = " " * (room - len(word) - cell_len(name))
@@ -362,7 +388,8 @@ class PinList(ItemList):
             (word, tone),
             (gap + " ", ""),
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
-            ("" if narrow else fit(short_cid(entry.cid), 12) + " ", "muted" if gone else "second"),
+            *(highlighted_cid(entry.cid, self.words, "muted" if gone else "second") if wide else []),
+            (" " if wide else "", ""),
             (right(size(entry.bytes), 8), "muted" if gone else "second"),
             ("  " + fit(age(entry.pinned_at, self.clock()), 6), "muted"),
             *([(right(where[0], self._on_width(wide=wide)), where[1])] if self.tells_where else []),

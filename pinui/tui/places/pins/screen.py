@@ -30,6 +30,7 @@ from pinui.tui.places.pins.pin_actions import (
     rename,
     rename_at_service,
     store_again,
+    verify,
 )
 from pinui.tui.places.pins.pin_list import Ids, PinList
 from pinui.tui.places.place import PlaceScreen
@@ -77,6 +78,7 @@ OF_A_PIN = {
     "rename_there",
     "copy_to",
     "step",
+    "verify",
 }
 """Actions that need a pin."""
 
@@ -592,6 +594,14 @@ class PinsScreen(PlaceScreen):
         self.pins.marked -= await store_again(self, entries)
         self.detail.forget_content()  # it says that the pin was revoked
         self.reload()
+
+    def action_verify(self) -> None:
+        """Read the pins and check them."""
+
+        async def verify_chosen() -> None:
+            await verify(self, await self._chosen_entries())
+
+        self.work_on(verify_chosen, "verify")
 
     def action_rename(self) -> None:
         """Ask for a name of the user's own."""
