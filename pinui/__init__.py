@@ -1,10 +1,31 @@
-"""pinui: content-addressed storage for JSON, files and messages, through a pinning provider.
+"""Content-addressed storage on IPFS: JSON, files and messages, through a pinning service.
 
-from pinui import Client
+>>> from pinui import Client
+>>> async with await Client.init(**settings) as client:  # provider_token=…, for the hosted service
+...     record = await client.store({"hello": "world"})
+...     await client.retrieve(record.cid)
+{'hello': 'world'}
 
-async with await Client.init(provider_token=jwt) as client:
-    record = await client.store({"hello": "world"})
-    value = await client.retrieve(record.cid)
+Client            store, retrieve, upload, download, send, receive, revoke, and the pins of an account
+ClientConfig      the service, its token and addresses, retries, limits, verification
+PinuiError        every failure: `message` says what happened, `hint` what to do
+StorageProvider   the six methods of a store of your own, for `Client(provider)`
+
+`pinui.sync` has the same client without `await`, `pinui.testing` a pinning service for tests, and `pinui.node` the
+service itself. In the examples, `client` is a client, `cid` names a stored file that holds “hello”, `folder` is an
+empty folder, and `node` a `pinui.testing.PinningNode`, with the client's `settings`.
+
+Callbacks and types of arguments:
+
+>>> def on_progress(done: int, total: int | None) -> None:  # OnProgress
+...     print(f"{done} of {total} bytes")
+>>> verdicts: list[Verification | None] = []  # "verified", "unverifiable" or "mismatch"
+>>> async with await Client.init(**settings) as client:
+...     blob = await client.download(cid, on_progress=on_progress, on_verdict=verdicts.append)  # OnVerdict
+5 of 5 bytes
+>>> verdicts
+['verified']
+>>> files: list[Uploadable] = [b"bytes", "a/path", blob]
 """
 
 from __future__ import annotations

@@ -90,7 +90,9 @@ if hasattr(os, "register_at_fork"):
 
 def _without_await(text: str | None) -> str | None:
     """A docstring whose examples wait by themselves."""
-    return text and text.replace("await ", "").replace("async with", "with").replace("async for", "for")
+    for asynchronous, plain in (("await ", ""), ("async with", "with"), ("async for", "for"), ("aclose", "close")):
+        text = text and text.replace(asynchronous, plain)
+    return text
 
 
 def _waiting(
@@ -190,6 +192,9 @@ class Client:
         """A client on the service that a `ClientConfig`, or its fields, describe. Sends nothing.
 
         Raises `ValueError` for settings that make no sense.
+
+        >>> client = Client.init(provider="kubo")  # the daemon on this machine
+        >>> client.close()
         """
         hide_secrets(cast("dict[str, Any]", settings))
         return cls(_run(lambda: AsyncClient.init(config, **settings)).provider)

@@ -84,9 +84,10 @@ class _Watched(TypedDict, total=False):
 class Client:
     """Stores and reads JSON, files and messages by CID, through a `StorageProvider`.
 
-        async with await Client.init(provider_token=jwt) as client:
-            record = await client.store({"hello": "world"})
-            value = await client.retrieve(record.cid)
+    >>> async with await Client.init(**settings) as client:  # provider_token=…
+    ...     record = await client.store({"hello": "world"})
+    ...     print(record.cid, await client.retrieve(record.cid))
+    QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen {'hello': 'world'}
 
     Nothing is encrypted: anyone with the CID can read the content. Failures are `PinuiError`s: the message says
     what happened, `hint` says what to do. One client serves any number of operations at a time, on one event loop.
@@ -102,6 +103,9 @@ class Client:
         """A client on the service that a `ClientConfig`, or its fields, describe. Sends nothing.
 
         Raises `ValueError` for settings that make no sense.
+
+        >>> client = await Client.init(provider="kubo")  # the daemon on this machine
+        >>> await client.aclose()
         """
         hide_secrets(cast("dict[str, Any]", settings))
         if config is None:
@@ -116,6 +120,10 @@ class Client:
         """Pin a JSON document. `options` are reserved and have no effect.
 
         Raises `SerializationError`, before anything is sent, for values that JSON can't carry without loss.
+
+        >>> record = await client.store({"hello": "world"})
+        >>> record.cid, record.size
+        ('QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen', 17)
         """
         return self._record(await self._put_json(data), data)
 
@@ -124,6 +132,10 @@ class Client:
 
         `on_verdict` gets the verdict on the bytes. Raises `InvalidCID`, `ContentError` for content that is not JSON,
         and `IntegrityError` for bytes that provably don't match the CID.
+
+        >>> record = await client.store([1, 2])
+        >>> await client.retrieve(f"https://gateway.example/ipfs/{record.cid}")
+        [1, 2]
         """
         address = str(Address.parse(cid))
         if not isinstance(self.provider, ReadsWithVerdict):
@@ -131,14 +143,24 @@ class Client:
         return _told(await self.provider.read_json(address), on_verdict)
 
     async def send(self, recipient_id: str, message: str) -> ClientRecord[ClientMessage]:
-        """Store a message. It is public and is not delivered: share the CID yourself."""
+        """Store a message. It is public and is not delivered: share the CID yourself.
+
+        >>> record = await client.send("alice", "hello")
+        >>> record.data.payload
+        'hello'
+        """
         if not isinstance(recipient_id, str) or not isinstance(message, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
             raise TypeError("recipient and message must be text")
         sent = ClientMessage(recipient_id, message, self._milliseconds())
         return self._record(await self._put_json(sent.to_json()), sent)
 
     async def receive(self, cid: str, *, on_verdict: OnVerdict | None = None) -> ClientMessage:
-        """Read a message by the CID that `send` returned; `ContentError` for any other document."""
+        """Read a message by the CID that `send` returned; `ContentError` for any other document.
+
+        >>> record = await client.send("alice", "hello")
+        >>> (await client.receive(record.cid)).recipient_id
+        'alice'
+        """
         return message_from(await self.retrieve(cid, on_verdict=on_verdict))
 
     # Files
@@ -162,6 +184,10 @@ class Client:
         service can take them. The record's `left_out` counts everything that was left out. `options` are reserved and
         have no effect. `on_progress(done, total)` is called for each piece that goes out. `resume` goes on with an
         upload of an earlier process, where the service can. Raises `SourceChanged` if the file changes on the way.
+
+        >>> record = await client.upload(b"hello")
+        >>> record.size, record.verification
+        (5, 'verified')
         """
         keeps_empty = isinstance(self.provider, KeepsEmptyFolders) and self.provider.keeps_empty_folders
         rules = FolderRules(hidden, follow_links, exclude)
@@ -210,6 +236,12 @@ class Client:
         the file in the way. `on_progress(done, total)` is called for each piece; `on_verdict` gets the verdict on the
         content. With `resume`, the bytes of a download that breaks off are kept beside `to`, and another process can
         go on with them.
+
+        >>> (await client.download(cid)).data
+        b'hello'
+        >>> path = await client.download(cid, to=folder / "hello.txt")
+        >>> path.read_text()
+        'hello'
         """
         address, provider = str(Address.parse(cid)), self.provider
         if isinstance(provider, ReadsWithVerdict):
@@ -228,8 +260,10 @@ class Client:
     async def stream(self, cid: str) -> AsyncGenerator[ContentStream]:
         """Content as it arrives, in constant memory.
 
-            async with client.stream(cid) as stream:
-                async for piece in stream: ...
+        >>> async with client.stream(cid) as stream:
+        ...     async for piece in stream:
+        ...         print(piece)
+        b'hello'
 
         If the gateway serves blocks, each is verified before a byte of it is passed on. Otherwise the verdict comes at
         the end, as an `IntegrityError` if the bytes don't match the CID.
@@ -240,7 +274,11 @@ class Client:
             yield stream
 
     async def peek(self, cid: str, *, limit: int = 262_144) -> Peek:
-        """The first bytes of some content, its type and size, or what a folder holds. A beginning is not verified."""
+        """The first bytes of some content, its type and size, or what a folder holds. A beginning is not verified.
+
+        >>> (await client.peek(cid, limit=2)).data
+        b'he'
+        """
         if not isinstance(self.provider, Peeks):
             raise _unsupported("show a preview")
         return await self.provider.peek(str(Address.parse(cid)), limit)
@@ -249,19 +287,30 @@ class Client:
         """Read all of some content and check it, keeping nothing: `verified` or `unverifiable`.
 
         Raises `IntegrityError` on proof of the contrary. None with `verify="off"`.
+
+        >>> await client.verify(cid)
+        'verified'
         """
         if not isinstance(self.provider, Verifies):
             raise _unsupported("verify content")
         return await self.provider.verify(str(Address.parse(cid)), on_progress=on_progress)
 
     async def block(self, cid: str) -> bytes:
-        """The block that a CID names, verified."""
+        """The block that a CID names, verified.
+
+        >>> len(await client.block(cid))  # the file, and the few bytes around it
+        13
+        """
         if not isinstance(self.provider, ReadsBlocks):
             raise _unsupported("read blocks")
         return await self.provider.read_block(str(Address.parse_root(cid)))
 
     async def check_gateways(self, cid: str) -> tuple[GatewayStatus, ...]:
-        """Whether each configured gateway serves some content: its first block is read and verified."""
+        """Whether each configured gateway serves some content: its first block is read and verified.
+
+        >>> [gateway.state for gateway in await client.check_gateways(cid)]
+        ['serves']
+        """
         if not isinstance(self.provider, ChecksGateways):
             raise _unsupported("tell which gateways serve content")
         return await self.provider.check_gateways(str(Address.parse_root(cid)))
@@ -271,7 +320,12 @@ class Client:
     async def export_car(
         self, cid: str, to: str | PathLike[str], *, overwrite: bool = True, on_progress: OnProgress | None = None
     ) -> Path:
-        """Write all blocks of some content to a CAR file, each verified; the file appears whole or not at all."""
+        """Write all blocks of some content to a CAR file, each verified; the file appears whole or not at all.
+
+        >>> path = await client.export_car(cid, folder / "hello.car")
+        >>> path.name
+        'hello.car'
+        """
         if not isinstance(self.provider, ExportsCars):
             raise _unsupported("export archives")
         path = Path(fspath(to))
@@ -281,7 +335,11 @@ class Client:
         return path
 
     async def takes_archives(self) -> bool:
-        """Whether the service imports CAR files."""
+        """Whether the service imports CAR files.
+
+        >>> await client.takes_archives()
+        True
+        """
         return isinstance(self.provider, ImportsCars) and await self.provider.takes_cars()
 
     async def import_car(
@@ -296,6 +354,10 @@ class Client:
 
         `name` is the name at the service; by default the file's. `exported` is the CID of an archive that
         `export_car` has just written and verified, so that it isn't verified again.
+
+        >>> archive = await client.export_car(cid, folder / "hello.car")
+        >>> [record.cid == cid for record in await client.import_car(archive)]
+        [True]
         """
         if not isinstance(self.provider, ImportsCars):
             raise _unsupported("import archives")
@@ -321,6 +383,10 @@ class Client:
 
         `name` keeps pins whose name contains it, `cid` those of that content. `until` alone goes on with an interrupted
         list: it leaves out pins that are newer than a moment in milliseconds, where the service can do so.
+
+        >>> async for pin in client.pins():
+        ...     print(pin.cid == cid, pin.status)
+        True pinned
         """
         if not isinstance(self.provider, ListsPins):
             raise _unsupported("list pins")
@@ -334,14 +400,22 @@ class Client:
                 yield pin
 
     async def find(self, cid: str) -> Pin | None:
-        """The pin of a CID, also one that the service is still fetching or gave up; None if there is none."""
+        """The pin of a CID, also one that the service is still fetching or gave up; None if there is none.
+
+        >>> (await client.find(cid)).status
+        'pinned'
+        """
         if isinstance(self.provider, FindsPins):
             return await self.provider.find(str(Address.parse_root(cid)))
         async with aclosing(self.pins(cid=cid)) as found:
             return await anext(found, None)
 
     async def totals(self) -> Totals:
-        """The number and the total size of the account's pins."""
+        """The number and the total size of the account's pins.
+
+        >>> (await client.totals()).pins
+        1
+        """
         if not isinstance(self.provider, CountsPins):
             raise _unsupported("count pins")
         return await self.provider.totals()
@@ -350,6 +424,9 @@ class Client:
         """Ask the service to keep content that is stored elsewhere; the pin's `status` tells its progress.
 
         `origins` are multiaddrs of daemons that have it, where the service takes those.
+
+        >>> (await client.pin(cid, name="greeting")).status
+        'pinned'
         """
         if origins and isinstance(self.provider, PinsFromOrigins):
             return await self.provider.pin_from(str(Address.parse_root(cid)), origins, name=name)
@@ -358,44 +435,77 @@ class Client:
         return await self.provider.pin(str(Address.parse_root(cid)), name=name)
 
     async def origins(self) -> tuple[str, ...]:
-        """The multiaddrs at which daemons can fetch the content of this service; empty if there are none."""
+        """The multiaddrs at which daemons can fetch the content of this service; empty if there are none.
+
+        >>> await client.origins()
+        ()
+        """
         return await self.provider.origins() if isinstance(self.provider, TellsOrigins) else ()
 
     async def connect_to(self, origins: Sequence[str]) -> bool:
-        """Whether the service's daemon is connected to one of these multiaddrs now. False for other services."""
+        """Whether the service's daemon is connected to one of these multiaddrs now. False for other services.
+
+        >>> await client.connect_to(["/ip4/127.0.0.1/tcp/4001"])
+        False
+        """
         return isinstance(self.provider, Connects) and await self.provider.connect_to(origins)
 
     async def rename(self, cid: str, name: str) -> None:
-        """Give a pin another name at the service."""
+        """Give a pin another name at the service.
+
+        >>> await client.rename(cid, "greeting")
+        >>> (await client.find(cid)).name
+        'greeting'
+        """
         if not isinstance(self.provider, RenamesPins):
             raise _unsupported("rename a pin")
         await self.provider.rename(str(Address.parse_root(cid)), name)
 
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
-        """The peers of a cluster that keep a pin, or will, and its state at each; empty if it isn't pinned."""
+        """The peers of a cluster that keep a pin, or will, and its state at each; empty if it isn't pinned.
+
+        >>> await client.status(cid)  # at a service that is no cluster
+        Traceback (most recent call last):
+        pinui.Unsupported: This service can't tell where a pin is kept
+        """
         if not isinstance(self.provider, TellsPeers):
             raise _unsupported("tell where a pin is kept")
         return await self.provider.status(str(Address.parse_root(cid)))
 
     async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """On how many peers of a cluster each of these pins is, and on how many it should be; in one request."""
+        """On how many peers of a cluster each of these pins is, and on how many it should be; in one request.
+
+        >>> await client.copies([cid])  # at a service that is no cluster
+        Traceback (most recent call last):
+        pinui.Unsupported: This service can't tell where a pin is kept
+        """
         if not isinstance(self.provider, TellsPeers):
             raise _unsupported("tell where a pin is kept")
         return await self.provider.copies([Address.parse_root(cid).cid for cid in cids])
 
     async def revoke(self, cid: str) -> bool:
-        """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on."""
+        """Remove the provider's pin: True, or an error, also where nothing is pinned. Copies elsewhere may live on.
+
+        >>> await client.revoke(cid)
+        True
+        """
         return await self.provider.unpin(str(Address.parse_root(cid)))
 
     async def test_connection(self) -> bool:
         """Ask the provider whether it accepts the credentials: True, or an error.
 
         It is a request like any other: no operation needs it first.
+
+        >>> await client.test_connection()
+        True
         """
         return await self.provider.test_authentication()
 
     async def aclose(self) -> None:
-        """Close the provider's connections; `async with` does so by itself."""
+        """Close the provider's connections; `async with` does so by itself.
+
+        >>> await client.aclose()
+        """
         if isinstance(self.provider, Closable):
             await self.provider.aclose()
 

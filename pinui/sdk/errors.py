@@ -39,7 +39,14 @@ __all__ = [
 
 
 class PinuiError(Exception):
-    """Any failure of the SDK. `message` is for a person; `hint`, where there is one, says what to do."""
+    """Any failure of the SDK. `message` is for a person; `hint`, where there is one, says what to do.
+
+    >>> try:
+    ...     await client.retrieve("nonsense")
+    ... except PinuiError as error:
+    ...     print(f"{error}. {error.hint}")
+    Invalid CID. Give a CID such as bafy… or Qm…, or a URL that contains /ipfs/ and one.
+    """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -62,14 +69,26 @@ def _rebuild(kind: type[PinuiError], message: str, state: dict[str, Any]) -> Pin
 
 
 class InvalidCID(PinuiError, ValueError):
-    """The text is no CID and no address of one. Nothing was sent."""
+    """The text is no CID and no address of one. Nothing was sent.
+
+    >>> await client.retrieve("nonsense")
+    Traceback (most recent call last):
+    pinui.InvalidCID: Invalid CID
+    """
 
     def __init__(self, message: str = "Invalid CID", *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
 
 
 class SerializationError(PinuiError, ValueError):
-    """The value can't be written as JSON without loss. `path` names the place, such as `$.user.id`."""
+    """The value can't be written as JSON without loss. `path` names the place, such as `$.user.id`.
+
+    >>> try:
+    ...     await client.store({"user": {"id": 2**60}})
+    ... except SerializationError as error:
+    ...     print(error.path)
+    $.user.id
+    """
 
     def __init__(self, message: str, *, path: str = "$", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -77,19 +96,42 @@ class SerializationError(PinuiError, ValueError):
 
 
 class ContentError(PinuiError, ValueError):
-    """The wrong kind of content came back: no JSON, no message, or more than the limit."""
+    """The wrong kind of content came back: no JSON, no message, or more than the limit.
+
+    >>> try:
+    ...     await client.retrieve(cid)  # it is text
+    ... except ContentError as error:
+    ...     print(str(error).removeprefix(cid))
+     is not JSON: Expecting value at line 1, column 1
+    """
 
 
 class SourceChanged(PinuiError, OSError):
-    """The source changed while it was read. Nothing was recorded; the provider may have refused it or not."""
+    """The source changed while it was read. Nothing was recorded; the provider may have refused it or not.
+
+    >>> issubclass(SourceChanged, OSError)
+    True
+    """
 
 
 class NetworkError(PinuiError, ConnectionError):
-    """The provider or gateway could not be reached, or the connection broke."""
+    """The provider or gateway could not be reached, or the connection broke.
+
+    >>> nobody = await Client.init(pin_api_url="http://127.0.0.1:1", retries=0)
+    >>> try:
+    ...     await nobody.test_connection()
+    ... except NetworkError as error:
+    ...     print(type(error).__name__)
+    NetworkError
+    """
 
 
 class NetworkTimeout(NetworkError, TimeoutError):
-    """The other side was reached, or not even that, and did not answer in time."""
+    """The other side was reached, or not even that, and did not answer in time.
+
+    >>> issubclass(NetworkTimeout, TimeoutError)
+    True
+    """
 
 
 class ProviderError(PinuiError):
@@ -97,6 +139,13 @@ class ProviderError(PinuiError):
 
     `status` is the HTTP status; `reason` the provider's code, such as `NO_SCOPES_FOUND`; `details` its own words;
     `retry_after` the seconds it asked to wait.
+
+    >>> node.fail_next(403)
+    >>> try:
+    ...     await client.store("x")
+    ... except ProviderError as error:
+    ...     print(error.status, error.reason)
+    403 TEST_FAULT
     """
 
     def __init__(
@@ -117,17 +166,33 @@ class ProviderError(PinuiError):
 
 
 class RateLimited(ProviderError):
-    """The provider asked to wait, longer or more often than we are willing to. `retry_after` is in seconds."""
+    """The provider asked to wait, longer or more often than we are willing to. `retry_after` is in seconds.
+
+    >>> node.fail_next(429, headers={"Retry-After": "3600"})
+    >>> try:
+    ...     await client.store("x")
+    ... except RateLimited as error:
+    ...     print(error.retry_after)
+    3600.0
+    """
 
 
 class Unsupported(PinuiError, NotImplementedError):
-    """This service can't do what was asked of it. Nothing was sent."""
+    """This service can't do what was asked of it. Nothing was sent.
+
+    >>> await client.status(cid)  # at a service that is no cluster
+    Traceback (most recent call last):
+    pinui.Unsupported: This service can't tell where a pin is kept
+    """
 
 
 class IntegrityError(PinuiError, ValueError):
     """The bytes are provably not what the CID names, or, where proof was required, could not be proven.
 
     A read returned and wrote nothing. A write was done nevertheless: `record` carries what the provider answered.
+
+    >>> IntegrityError("The gateway sent other bytes").verification
+    'mismatch'
     """
 
     def __init__(

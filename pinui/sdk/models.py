@@ -81,7 +81,11 @@ class HttpTransport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Time limits, in seconds."""
+    """Time limits, in seconds.
+
+    >>> ClientConfig(timeout=Timeouts(connect=5, idle=30)).timeout.total
+    300.0
+    """
 
     connect: float = 10.0
     """Time to connect."""
@@ -128,7 +132,12 @@ def _hiding(kind: type[T]) -> type[T]:
 @_hiding
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClientConfig:
-    """Settings for `Client.init`. Without URLs: the public hosted service, or a daemon on this machine."""
+    """Settings for `Client.init`. Without URLs: the public hosted service, or a daemon on this machine.
+
+    >>> config = ClientConfig(provider_token="my-jwt", retries=2)
+    >>> config.pin_api_url, config.provider_token
+    ('https://api.pinata.cloud', Secret('***'))
+    """
 
     provider: ProviderName = "pinning"
     """`pinning`, `provider_b` and `provider_c` (reserved) speak the pinning API; `kubo` Kubo's RPC; `cluster` IPFS
@@ -300,7 +309,10 @@ def _trouble_with(secret: Secret | None, *, is_needed: bool, is_pair: bool) -> s
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """Reserved by the contract: accepted, and without effect."""
+    """Reserved by the contract: accepted, and without effect.
+
+    >>> record = await client.store("x", StoreOptions(label="draft"))
+    """
 
     encrypt: bool | None = None
     label: str | None = None
@@ -313,6 +325,11 @@ class Resume:
     `keep` gets a text when the service begins an upload in pieces, or a download its file: save the last one. Given
     back as `handle`, with the same file or address, the transfer goes on where it was. For an upload, the caller makes
     sure that the file has not changed; services and files that go up in one piece have no handle, and begin again.
+
+    >>> handles = []
+    >>> path = await client.download(cid, to=folder / "hello", resume=Resume(keep=handles.append))
+    >>> path.read_bytes()
+    b'hello'
     """
 
     keep: Callable[[str], None]
@@ -321,7 +338,14 @@ class Resume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """The numbers of entries that a folder's upload left out, by reason."""
+    """The numbers of entries that a folder's upload left out, by reason.
+
+    >>> for name in ("photo.png", ".hidden"):
+    ...     (folder / name).touch()
+    >>> record = await client.upload(folder)
+    >>> print(record.left_out)
+    1 hidden name
+    """
 
     hidden: int = 0
     """Names that begin with a dot; a folder counts once."""
@@ -356,7 +380,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRecord(Generic[T]):
-    """The result of a write."""
+    """The result of a write.
+
+    >>> record = await client.store({"a": 1})
+    >>> record.data, record.size, record.verification
+    ({'a': 1}, 7, 'verified')
+    """
 
     cid: str
     """The CID as the provider gave it."""
@@ -382,7 +411,11 @@ class ClientRecord(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """A message as it is stored: a public JSON document. Nothing delivers it."""
+    """A message as it is stored: a public JSON document. Nothing delivers it.
+
+    >>> ClientMessage("alice", "hello", 1700000000000).to_json()
+    {'recipientId': 'alice', 'payload': 'hello', 'timestamp': 1700000000000}
+    """
 
     recipient_id: str
     payload: str
@@ -396,7 +429,13 @@ class ClientMessage:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes with a type and a name, as `download` returns and `upload` takes them."""
+    """Bytes with a type and a name, as `download` returns and `upload` takes them.
+
+    >>> record = await client.upload(Blob(b"meow", type="text/plain", name="cat.txt"))
+    >>> blob = await client.download(record.cid)
+    >>> blob.data, blob.size
+    (b'meow', 4)
+    """
 
     data: bytes = field(repr=False)
     type: str = ""
@@ -416,7 +455,11 @@ PinStatus = Literal["pinned", "queued", "pinning", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """The result of a provider's `put_json` or `put_file`."""
+    """The result of a provider's `put_json` or `put_file`.
+
+    >>> await client.provider.put_json({"a": 1})
+    Pinned(cid='QmPmgMwMdNnt4ujECmfCvwY9K4heH1qLnMeaLW7XDqxtxH', size=7, verification='verified', expected=None)
+    """
 
     cid: str
     """The CID as the provider gave it."""
@@ -430,7 +473,12 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """One pin of an account. A field is None where the service doesn't tell it."""
+    """One pin of an account. A field is None where the service doesn't tell it.
+
+    >>> pin = await client.find(cid)
+    >>> pin.cid == cid, pin.status
+    (True, 'pinned')
+    """
 
     cid: str
     name: str | None = None
@@ -449,7 +497,12 @@ PeerState = Literal["pinned", "queued", "pinning", "failed", "unreachable"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerStatus:
-    """A pin at one peer of a cluster."""
+    """A pin at one peer of a cluster.
+
+    >>> peer = PeerStatus(name="studio", id="12D3KooW…", state="pinned")
+    >>> f"{peer.name}: {peer.state}"
+    'studio: pinned'
+    """
 
     name: str
     """The peer's own name, or its ID where that isn't known."""
@@ -464,7 +517,11 @@ GatewayState = Literal["serves", "missing", "wrong", "unverifiable", "unreachabl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayStatus:
-    """Whether a gateway serves some content, as its first block shows."""
+    """Whether a gateway serves some content, as its first block shows.
+
+    >>> [gateway.state for gateway in await client.check_gateways(cid)]
+    ['serves']
+    """
 
     url: str
     state: GatewayState
@@ -475,7 +532,11 @@ class GatewayStatus:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The size of an account."""
+    """The size of an account.
+
+    >>> (await client.totals()).pins
+    1
+    """
 
     pins: int
     size: int | None
@@ -484,7 +545,14 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class FolderItem:
-    """One name in a folder on IPFS."""
+    """One name in a folder on IPFS.
+
+    >>> (folder / "cat.txt").write_text("meow")
+    4
+    >>> record = await client.upload(folder)
+    >>> [(item.name, item.size) for item in (await client.peek(record.cid)).entries]
+    [('cat.txt', 4)]
+    """
 
     name: str
     cid: str
@@ -498,7 +566,12 @@ class FolderItem:
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """The beginning of some content, or what a folder holds."""
+    """The beginning of some content, or what a folder holds.
+
+    >>> peek = await client.peek(cid, limit=2)
+    >>> peek.data, peek.total, peek.truncated
+    (b'he', 5, True)
+    """
 
     data: bytes = field(repr=False)
     type: str = ""

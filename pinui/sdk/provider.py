@@ -50,7 +50,11 @@ T = TypeVar("T", covariant=True)
 
 @runtime_checkable
 class StorageProvider(Protocol):
-    """JSON and files by CID, unpinning, and a test of the credentials. Failures are raised, as `PinuiError`."""
+    """JSON and files by CID, unpinning, and a test of the credentials. Failures are raised, as `PinuiError`.
+
+    >>> isinstance(client.provider, StorageProvider)
+    True
+    """
 
     async def put_json(self, data: Any) -> Pinned | str:
         """Pin a JSON document. A bare CID is enough of an answer for a simple provider."""
@@ -165,7 +169,12 @@ class ReadsWithVerdict(Protocol):
 
 
 class ContentStream(Protocol):
-    """Content on its way. Iterating gives its bytes; an error at the end says that they are not what the CID names."""
+    """Content on its way. Iterating gives its bytes; an error at the end says that they are not what the CID names.
+
+    >>> async with client.stream(cid) as stream:
+    ...     print(stream.size, [piece async for piece in stream])
+    5 [b'hello']
+    """
 
     @property
     def type(self) -> str:

@@ -24,7 +24,11 @@ _known: dict[str, None] = {}
 
 
 class Secret:
-    """Text that no repr, log, traceback or pickle shows; `reveal()` gives it."""
+    """Text that no repr, log, traceback or pickle shows; `reveal()` gives it.
+
+    >>> Secret("my-jwt"), Secret("my-jwt").reveal()
+    (Secret('***'), 'my-jwt')
+    """
 
     __slots__ = ("_text",)
 

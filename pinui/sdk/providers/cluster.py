@@ -53,7 +53,11 @@ WANTED = ("pinned", "pinning", "pin_queued", "pin_error", "unexpectedly_unpinned
 
 
 class ClusterProvider(AddingProvider):
-    """A `StorageProvider` on the REST API of IPFS Cluster. It reads through the gateway of a Kubo in the cluster."""
+    """A `StorageProvider` on the REST API of IPFS Cluster. It reads through the gateway of a Kubo in the cluster.
+
+    >>> client = Client(ClusterProvider(ClientConfig(provider="cluster")))  # the daemon on this machine
+    >>> await client.aclose()
+    """
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         clock = clock or Clock()

@@ -36,7 +36,11 @@ KUBO = ServiceKind(
 
 
 class KuboProvider(AddingProvider):
-    """A `StorageProvider` on Kubo's RPC. It reads through the daemon's gateway, and where that fails through RPC."""
+    """A `StorageProvider` on Kubo's RPC. It reads through the daemon's gateway, and where that fails through RPC.
+
+    >>> client = Client(KuboProvider(ClientConfig(provider="kubo")))  # the daemon on this machine
+    >>> await client.aclose()
+    """
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         clock = clock or Clock()

@@ -38,6 +38,10 @@ class PinProvider(GatewayContent):
 
     The hosted service has two APIs, and keys that know only one of them. There, the operation itself finds out which:
     nothing is sent for that alone.
+
+    >>> async with Client(PinProvider(ClientConfig(**settings))) as client:
+    ...     await client.test_connection()
+    True
     """
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:

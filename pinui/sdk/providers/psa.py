@@ -42,7 +42,12 @@ class _Request:
 
 
 class PsaProvider(GatewayContent):
-    """A provider on the Pinning Service API. It pins by CID and reads from gateways."""
+    """A provider on the Pinning Service API. It pins by CID and reads from gateways.
+
+    >>> config = ClientConfig(provider="psa", pin_api_url="https://api.pinata.cloud/psa", provider_token="my-jwt")
+    >>> client = Client(PsaProvider(config))
+    >>> await client.aclose()
+    """
 
     def __init__(self, config: ClientConfig, *, clock: Clock | None = None) -> None:
         clock = clock or Clock()

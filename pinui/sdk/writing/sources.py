@@ -56,7 +56,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class UploadSource:
-    """One or more files that go up together."""
+    """One or more files that go up together.
+
+    >>> UploadSource(parts=(), name="nothing", size=0).is_folder
+    False
+    """
 
     parts: tuple[Part, ...]
     name: str
