@@ -32,7 +32,7 @@ __all__ = ["copy", "finish_copy", "sum_up"]
 def copy(options: Namespace, console: Console) -> int:
     """Tell the plan, then copy. 1 if anything was not copied."""
     if [bool(options.cids), bool(options.filter.strip()), options.all].count(True) != 1:
-        raise UsageError("Say what to copy: CIDs, --filter TEXT, or --all.")
+        raise UsageError("Say what to copy with --all, --filter TEXT, or CIDs: give one of them.")
     cids = read_cids(options.cids) if options.cids else []
     checked_pin_filter(options.filter)
     text = encodable(options.filter)
@@ -68,10 +68,10 @@ def _tell_plan(console: Console, plan: Plan) -> None:
             console.say(f"  {count(len(items)):>7}  {words}, {total_size([item.size for item in items])}")
     if there := plan.of("there"):
         console.say(f"  {count(len(there)):>7}  there already")
-    if left_out := plan.of("left out"):
-        console.say(f"  {count(len(left_out)):>7}  can't be copied with the same CID: left out")
+    for why, number in plan.reasons.items():
+        console.say(f"  {count(number):>7}  left out: {why}")
     if going:
-        console.say(f"Names are kept. Nothing is removed from {plan.source}.")
+        console.say(f"Names are kept; dates are not. Nothing is removed from {plan.source}.")
 
 
 def _print_plan(console: Console, plan: Plan) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -82,6 +83,11 @@ class Plan:
     def of(self, way: Way) -> list[Item]:
         """The pins that go this way."""
         return [item for item in self.items if item.way == way]
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """The reasons to leave pins out, and the number of pins for each."""
+        return dict(Counter(item.why or "" for item in self.of("left out")))
 
     @property
     def going(self) -> list[Item]:
@@ -242,7 +248,7 @@ class Copying:
                     raise
         if item.way != "upload":
             with scratch_folder() as folder:
-                path = folder / "content.car"
+                path = folder / item.cid  # a service may name content without a name like its file
                 try:
                     await reader.export_car(item.cid, path, on_progress=progress)
                     name = await self._make_room(writer, item)
@@ -332,7 +338,7 @@ async def _look_at_root(reader: Client, item: Item) -> Item:
         return item  # the copy itself will say why
     item = replace(item, size=size if item.size is None else item.size)
     why = _trouble_with_layout(cid, block) if item.way == "upload" else None
-    return item if why is None else replace(item, way="left out", why=why)
+    return item if why is None else replace(item, way="left out", why=f"its CID would change, as {why}")
 
 
 def _trouble_with_layout(cid: Cid, block: bytes) -> str | None:

@@ -137,6 +137,15 @@ def test_a_filter_and_lines_on_stdin_choose_what_is_copied(call: Run, copy: Run,
     assert set(pins()) == {first, second}
 
 
+def test_content_without_a_name_gets_none_but_its_cid(call: Run, copy: Run, pins: Pins, here: Path) -> None:
+    call("upload", str(fill(here / "album")))
+    inner = call("cid", str(here / "album" / "sub" / "large.bin")).out.split("\t")[0]
+    copied = copy(inner)
+    assert (copied.code, copied.out) == (0, f"{inner}\tcopied\t\n")
+    assert "Names are kept; dates are not." in copied.err
+    assert pins() == {inner: inner}
+
+
 def test_the_newer_api_takes_archives_as_well(call: Run, work: Node, here: Path) -> None:
     urls = ("--api-url", work.api_url, "--gateway-url", work.gateway_url, "--dialect", "pinata-v3")
     assert call("profile", "add", "newer", *urls, stdin=f"{CANARY}\n").code == 0
@@ -171,7 +180,7 @@ def test_a_service_without_archives_gets_what_keeps_its_cid_and_nothing_else(
     planned = copy("--all", "--dry-run")
     assert planned.code == 1
     assert "2  read and added again, same CID" in planned.err
-    assert "1  can't be copied with the same CID: left out" in planned.err
+    assert "1  left out: its CID would change, as it was cut into blocks in another way than" in planned.err
     copied = copy("--all")
     assert copied.code == 1
     assert "2 copied, 1 left out." in copied.err
@@ -325,7 +334,8 @@ def test_a_destination_that_is_gone_is_told_once(call: Run, copy: Run, work: Nod
 
 def test_wrong_usage_is_told_before_anything_is_asked(call: Run, copy: Run) -> None:
     assert copy().code == 2
-    assert copy("--all", "--filter", "x").code == 2
+    both = copy("--all", "--filter", "x")
+    assert (both.code, "--all, --filter TEXT, or CIDs: give one of them" in both.err) == (2, True)
     assert call("copy", "--from", "local", "--all").code == 2
     same = call("copy", "--from", "local", "--to", "local", "--all")
     assert (same.code, "the same one" in same.err) == (1, True)

@@ -226,8 +226,10 @@ async def test_a_peer_that_is_gone_is_told_and_reads_go_on(tmp_path: Path) -> No
             assert (await one(client, other.cid)).status == "pinning"
 
             Daemon.stop(cluster.peers[1].daemon)
-            peers = await answered(lambda: client.status(record.cid), lambda peers: "unreachable" in states(peers))
-            assert sorted(states(peers)) == ["pinned", "unreachable"]
+            for cid in (record.cid, other.cid):  # one of two peers, and on all of them
+                peers = await answered(lambda cid=cid: client.status(cid), lambda peers: "unreachable" in states(peers))
+                assert {peer.name: peer.state for peer in peers} == {"peer0": "pinned", "peer1": "unreachable"}
+                assert await client.copies([cid]) == {cid: (1, 2)}
             assert (await one(client, record.cid)).status == "pinned"
             assert record.cid in [pin.cid async for pin in client.pins()]
             assert (await client.download(record.cid)).size == 600_000

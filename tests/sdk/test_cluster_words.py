@@ -84,6 +84,39 @@ async def test_a_peer_that_left_is_still_told() -> None:
         assert (pin.name, pin.created, pin.status) == ("the name", 1_767_323_045_000, "pinned")
 
 
+@pytest.mark.parametrize("has_alerts", [True, False])
+async def test_a_peer_that_was_forgotten_is_known_from_the_alerts(has_alerts: bool) -> None:
+    alert = {"name": "ping", "peer": "b", "value": '{"peer_name":"studio"}', "triggered_at": "2026-01-02T03:04:05.6Z"}
+    back = {**alert, "peer": "a", "triggered_at": "2026-01-01T00:00:00Z"}
+    strange: list[Any] = [
+        5,
+        {},
+        {"name": "ping", "peer": "c", "value": "{"},
+        {**alert, "name": "freespace", "peer": "d"},
+    ]
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/health/alerts":
+            return web.json_response([alert, back, *strange]) if has_alerts else web.Response(status=404)
+        if "allocations" in request.path:
+            return web.json_response({"cid": CID, "name": "n"})
+        return web.Response(text=json.dumps(told({"a": "pinned"}, [])) + "\n")
+
+    async with serve(answer) as (url, _seen), on(url) as client:
+        peers = {peer.name: (peer.state, peer.error) for peer in await client.status(CID)}
+        copies = await client.copies([CID])
+    if has_alerts:
+        since = "It has not answered since 2026-01-02 03:04 UTC."
+        assert peers == {
+            "a": ("pinned", None),
+            "studio": ("unreachable", since),
+            "c": ("unreachable", "It left the cluster."),
+        }
+        assert copies == {CID: (1, 3)}
+    else:
+        assert (peers, copies) == ({"a": ("pinned", None)}, {CID: (1, 1)})
+
+
 async def test_an_account_without_pins_is_empty_and_strange_lines_are_left_out() -> None:
     lines = [b""]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from pinui.ipfs.cid import Cid
@@ -143,19 +144,40 @@ class ClusterProvider(AddingProvider):
     async def status(self, cid: str) -> tuple[PeerStatus, ...]:
         """The peers that keep a pin, or will, by name; empty if it isn't pinned."""
         asked = await self._ask(Address.parse_root(cid).cid)
-        return () if asked is None else tuple(sorted(_states(asked), key=lambda peer: peer.name))
+        if asked is None:
+            return ()
+        return tuple(sorted(_states(asked, await self._silent()), key=lambda peer: peer.name))
 
     async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """On how many peers each of these pins is, and on how many it should be."""
         found: dict[str, tuple[int, int]] = {}
         if not cids:
             return found
+        silent = await self._silent()
         request = self._api.request("GET", "pins", {"cids": ",".join(cids)})
         async with aclosing(self._api.lines(request)) as lines:
             async for line in lines:
                 if (cid := wire.one_word(line.get("cid"))) is not None:
-                    states = [peer.state for peer in _states(line)]
+                    states = [peer.state for peer in _states(line, silent)]
                     found[cid] = states.count("pinned"), len(states)
+        return found
+
+    async def _silent(self) -> dict[str, PeerStatus]:
+        """Peers that stopped answering since the one that is asked started, by ID: some of these are back.
+
+        A cluster soon speaks no more of a peer that is gone, not even for pins that every peer should keep.
+        """
+        found: dict[str, PeerStatus] = {}
+        try:
+            _status, body = await self._api.call(self._api.request("GET", "health/alerts"))
+        except ProviderError as error:
+            if error.status != 404:
+                raise
+            return found
+        for alert in wire.answer_list(body):  # the newest first
+            peer = wire.one_word(alert.get("peer"))
+            if peer is not None and alert.get("name") == "ping":
+                found.setdefault(peer, _silent(peer, alert))
         return found
 
     async def totals(self) -> Totals:
@@ -229,8 +251,9 @@ def _summary(states: Iterable[PeerState]) -> PinStatus:
     return "queued" if "queued" in told else "failed"
 
 
-def _states(line: Line) -> list[PeerStatus]:
-    """The peers that will keep a pin."""
+def _states(line: Line, silent: Mapping[str, PeerStatus] | None = None) -> list[PeerStatus]:
+    """The peers that will keep a pin. A pin without allocations is for every peer, also for those that are silent."""
+    silent = silent or {}
     found = [
         PeerStatus(
             name=str(peer.get("peername") or peer_id),
@@ -243,8 +266,17 @@ def _states(line: Line) -> list[PeerStatus]:
     ]
     known = {peer_id for peer_id, _peer in _peers(line)}
     # A peer that was gone for a while is not spoken of any more.
-    lost = [str(one) for one in _list_of(line.get("allocations")) if one not in known]
-    return found + [PeerStatus(name=one, id=one, state="unreachable", error="It left the cluster.") for one in lost]
+    wanted = [str(one) for one in _list_of(line.get("allocations"))] or silent
+    return found + [silent.get(one) or _silent(one, {}) for one in wanted if one not in known]
+
+
+def _silent(peer: str, alert: Line) -> PeerStatus:
+    """A peer that the cluster has lost, with its name and the time as far as an alert tells these."""
+    noted, since = wire.answer_object(str(alert.get("value")).encode()), moment(alert.get("triggered_at"))
+    error = "It left the cluster."
+    if since is not None:
+        error = f"It has not answered since {datetime.fromtimestamp(since / 1000, UTC):%Y-%m-%d %H:%M} UTC."
+    return PeerStatus(name=str(noted.get("peer_name") or peer), id=peer, state="unreachable", error=error)
 
 
 def _peers(line: Line) -> list[tuple[str, Line]]:

@@ -10,6 +10,7 @@ from pinui.sdk.errors import PinuiError, ProviderError
 from pinui.sdk.models import Dialect, Totals
 
 __all__ = [
+    "answer_list",
     "answer_object",
     "not_understood",
     "one_word",
@@ -86,6 +87,16 @@ def answer_object(body: bytes) -> dict[str, Any]:
     except NotJSON:
         return {}
     return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+
+
+def answer_list(body: bytes) -> list[dict[str, Any]]:
+    """The objects of the JSON array that was answered; empty for anything else."""
+    try:
+        answer = parse(body)
+    except NotJSON:
+        return []
+    found = cast("list[Any]", answer) if isinstance(answer, list) else []
+    return [cast("dict[str, Any]", one) for one in found if isinstance(one, dict)]
 
 
 def not_understood(status: int, why: str) -> PinuiError:

@@ -81,13 +81,13 @@ def copy_question(plan: Plan, to: Profile) -> Confirm:
     ]
     if there := plan.of("there"):
         rows.append((f"{count(len(there))} there already", ""))
-    if left_out := plan.of("left out"):
-        rows.append((f"{count(len(left_out))} can't keep the CID: left out", ""))
+    rows += [(f"{count(number)} left out: {why}", "") for why, number in plan.reasons.items()]
     number = len(plan.going)
     return Confirm(
         f"Copy to {to.name}",
         f"Copy {plural(number, 'pin')} to {to.name} ({_kind(to)})?",
-        f"Names are kept. Nothing is removed from {plan.source}. Anyone with a CID can read its content.",
+        "Names are kept; dates are not. Anyone with a CID can read its content. "
+        f"Nothing is removed from {plan.source}.",
         f"Copy {count(number)}",
         rows,
     )
