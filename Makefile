@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots snapshots lock clean
+.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots snapshots lock release clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ snapshots: $(READY)  ## Store the pictures of tests/tui/snapshots as the screens
 lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --system-certs --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  --python-version 3.11 --group dev -o requirements.lock pyproject.toml
+
+release: $(READY)  ## Build wheel and sdist of a version that the changelog tells of; uploads nothing
+	@$(BIN)/python -m tests.release
 
 clean:  ## Remove .venv and everything else that was made
 	rm -rf $(VENV) build dist .coverage .pytest_cache .ruff_cache .hypothesis
