@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -43,7 +44,8 @@ def temporary_beside(final: Path) -> Path:
 class NewFile:
     """A file under a temporary name beside `path`, open for reading and writing, that replaces `path` in the end.
 
-    The user's umask applies to `mode`. `temporary` is the name to use; with `goes_on`, of a file that is there.
+    If it may not replace a file, an existing one is a `FileExistsError` in the end, also one that came meanwhile. The
+    user's umask applies to `mode`. `temporary` is the name to use; with `goes_on`, of a file that is there.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class NewFile:
         buffering: int = -1,
         temporary: Path | None = None,
         goes_on: bool = False,
+        may_replace: bool = True,
     ) -> None:
         self.path = path
+        self.may_replace = may_replace
         self.temporary = temporary or temporary_beside(path)
         how = getattr(os, "O_NOFOLLOW", 0) if goes_on else os.O_CREAT | os.O_EXCL
         descriptor = os.open(self.temporary, os.O_RDWR | how | getattr(os, "O_BINARY", 0), mode)
@@ -69,7 +73,10 @@ class NewFile:
     def take_place(self) -> None:
         """Close the synced file and give it its name."""
         self.file.close()
-        self.temporary.replace(self.path)
+        if self.may_replace:
+            self.temporary.replace(self.path)
+        else:
+            _rename_to_new(self.temporary, self.path)
 
     def commit(self) -> None:
         """Sync the file, give it its name, and make that last."""
@@ -87,6 +94,23 @@ class NewFile:
         """Remove the temporary file; `path` has not changed."""
         self.leave()
         self.temporary.unlink(missing_ok=True)
+
+
+def _rename_to_new(old: Path, new: Path) -> None:
+    """Rename a file; `FileExistsError` if the new name is taken."""
+    if os.name == "nt":  # where a rename replaces nothing
+        old.rename(new)
+        return
+    try:
+        new.hardlink_to(old)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: a file that comes between these two lines is replaced
+        if os.path.lexists(new):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(new)) from None
+        old.rename(new)
+    else:
+        old.unlink()
 
 
 @contextmanager

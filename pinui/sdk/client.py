@@ -232,10 +232,10 @@ class Client:
         """Read a file: into memory; or, with `to`, streamed to a path that appears when it is complete.
 
         Where `to` is a folder, the content goes into it under its own name; a folder's CID becomes a folder. An
-        existing file is replaced, unless `overwrite` is False; an existing folder never is. `FileExistsError` names
-        the file in the way. `on_progress(done, total)` is called for each piece; `on_verdict` gets the verdict on the
-        content. With `resume`, the bytes of a download that breaks off are kept beside `to`, and another process can
-        go on with them.
+        existing file is replaced by a file, unless `overwrite` is False; an existing folder never is, and a folder
+        replaces nothing. `FileExistsError` names the file in the way. `on_progress(done, total)` is called for each
+        piece; `on_verdict` gets the verdict on the content. With `resume`, the bytes of a download that breaks off are
+        kept beside `to`, and another process can go on with them.
 
         >>> (await client.download(cid)).data
         b'hello'
@@ -331,7 +331,8 @@ class Client:
         path = Path(fspath(to))
         if not overwrite and await asyncio.to_thread(path.exists):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-        await self.provider.export_car(str(Address.parse_root(cid)), path, on_progress=on_progress)
+        root = str(Address.parse_root(cid))
+        await self.provider.export_car(root, path, overwrite=overwrite, on_progress=on_progress)
         return path
 
     async def takes_archives(self) -> bool:
@@ -381,7 +382,7 @@ class Client:
     ) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first if the service has dates; without queued requests.
 
-        `name` keeps pins whose name contains it, `cid` those of that content. `until` alone goes on with an interrupted
+        `name` keeps pins whose name contains it, `cid` those of that content. `until` goes on with an interrupted
         list: it leaves out pins that are newer than a moment in milliseconds, where the service can do so.
 
         >>> async for pin in client.pins():
@@ -392,7 +393,7 @@ class Client:
             raise _unsupported("list pins")
         wanted = None if cid is None else str(Address.parse_root(cid))
         if until is not None and isinstance(self.provider, ListsPinsUntil):
-            pins = self.provider.pins_until(until)
+            pins = self.provider.pins_until(until, name=name, cid=wanted)
         else:
             pins = self.provider.pins(name=name, cid=wanted)
         async with aclosing(pins) as listing:

@@ -87,6 +87,9 @@ class StorageProvider(Protocol):
         ...
 
 
+StorageProvider.__module__ = "pinui"  # as people import it
+
+
 @runtime_checkable
 class Closable(Protocol):
     """A provider that holds connections."""
@@ -199,6 +202,9 @@ class ContentStream(Protocol):
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
 
+ContentStream.__module__ = "pinui"  # as people import it
+
+
 @runtime_checkable
 class Streams(Protocol):
     """Reading piece by piece."""
@@ -257,7 +263,7 @@ class FindsPins(Protocol):
 class ListsPinsUntil(Protocol):
     """Listing an account from a moment on, back in time."""
 
-    def pins_until(self, moment: int) -> AsyncGenerator[Pin]:
+    def pins_until(self, moment: int, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first, without those newer than a moment in milliseconds."""
         ...
 
@@ -266,7 +272,9 @@ class ListsPinsUntil(Protocol):
 class ExportsCars(Protocol):
     """Archives of stored content."""
 
-    async def export_car(self, cid: str, to: Path, *, on_progress: OnProgress | None = None) -> None:
+    async def export_car(
+        self, cid: str, to: Path, *, overwrite: bool = True, on_progress: OnProgress | None = None
+    ) -> None:
         """Write every block below a CID to a CAR file, verified, all or nothing."""
         ...
 

@@ -81,6 +81,9 @@ class Secret:
         raise TypeError("a secret is not written to a pickle")
 
 
+Secret.__module__ = "pinui"  # as people import it
+
+
 def masked(text: str, *more: str) -> str:
     """The text without the secrets of this process, without `more` of them, and without all that looks like one."""
     for secret in sorted({*_known, *(one for one in more if len(one) >= SHORTEST)}, key=len, reverse=True):

@@ -404,9 +404,14 @@ class Workspace:
                 raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.")
             client = await service.open_to_read()
             target = await asyncio.to_thread(_followed, to)
-            work = client.download(address, to=target, on_progress=on_progress, on_verdict=on_verdict, resume=resume)
+            work = client.download(
+                address, to=target, overwrite=overwrite, on_progress=on_progress, on_verdict=on_verdict, resume=resume
+            )
             try:
                 await self._read(service, address, work)
+            except FileExistsError:  # it came meanwhile, or the content is a folder, which replaces nothing
+                hint = "Choose another name, or move it away."
+                raise AlreadyExists(f"{to} exists already.", hint=hint, is_file=False) from None
             except OSError as error:
                 if isinstance(error, PinuiError):
                     raise

@@ -504,6 +504,14 @@ async def test_content_that_is_exported_is_imported_elsewhere(tmp_path: Path) ->
         await client.export_car(record.cid, tmp_path / "data.car")
         with pytest.raises(FileExistsError):
             await client.export_car(record.cid, tmp_path / "data.car", overwrite=False)
+        late = tmp_path / "late.car"
+
+        def another_writes(_done: int, _total: int | None) -> None:
+            late.write_bytes(b"mine")
+
+        with pytest.raises(FileExistsError):
+            await client.export_car(record.cid, late, overwrite=False, on_progress=another_writes)
+        assert late.read_bytes() == b"mine"
     async with Node(tmp_path / "two") as two, await Client.init(**settings_of(two)) as client:
         [imported] = await client.import_car(tmp_path / "data.car")
         assert (imported.cid, imported.verification) == (record.cid, "verified")

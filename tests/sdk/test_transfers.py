@@ -193,6 +193,31 @@ async def test_a_download_appears_whole_under_its_name(make_client: MakeClient, 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([CID, "cat.png", "out.bin"])
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+async def test_a_file_that_comes_during_a_download_is_not_replaced_unless_that_is_allowed(
+    make_client: MakeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError
+
+    if not has_links:  # as on a memory stick
+        monkeypatch.setattr(Path, "hardlink_to", no_links)
+    out = tmp_path / "out.bin"
+
+    def another_writes(_done: int, _total: int | None) -> None:
+        out.write_bytes(b"mine")
+
+    async with serve(serving(DATA)) as (url, _seen):
+        client = make_client(url)
+        with pytest.raises(FileExistsError):
+            await client.download(CID, to=out, overwrite=False, on_progress=another_writes)
+        assert out.read_bytes() == b"mine"
+        await client.download(CID, to=out)
+        await client.download(CID, to=tmp_path / "new.bin", overwrite=False)
+    assert out.read_bytes() == (tmp_path / "new.bin").read_bytes() == DATA
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.bin", "out.bin"]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
 async def test_a_named_pipe_is_not_replaced_by_a_file(make_client: MakeClient, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -382,7 +407,7 @@ async def test_trouble_with_the_destination_is_the_systems_own_error(make_client
         with pytest.raises(FileNotFoundError):
             await client.download(CID, to=tmp_path / "missing" / "out")
         (tmp_path / CID).mkdir()
-        with pytest.raises(IsADirectoryError, match="in the way"):
+        with pytest.raises(FileExistsError, match="in the way"):
             await client.download(CID, to=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [CID]
 

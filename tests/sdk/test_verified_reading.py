@@ -375,7 +375,7 @@ async def test_a_folder_is_downloaded_whole_and_checked(reading: Setup, tmp_path
     assert [entry.name for entry in tmp_path.iterdir()] == ["album"]
     (tmp_path / "into").mkdir()
     assert await client.download(gateway.content.cid, to=tmp_path / "into") == tmp_path / "into" / gateway.content.cid
-    with pytest.raises(IsADirectoryError, match="in the way"):
+    with pytest.raises(FileExistsError, match="in the way"):
         await client.download(gateway.content.cid, to=tmp_path / "into")
 
 

@@ -313,3 +313,10 @@ def test_counts_of_left_out_names_add_up() -> None:
     assert both == LeftOut(hidden=4, links=2, empty_folders=4)
     assert both
     assert not LeftOut()
+
+
+def test_a_public_name_is_known_by_the_name_that_people_import() -> None:
+    named = {name: getattr(pinui, name) for name in pinui.__all__}
+    kinds = {name: kind for name, kind in named.items() if isinstance(kind, type)}
+    assert len(kinds) > 30
+    assert {name: kind.__module__ for name, kind in kinds.items()} == dict.fromkeys(kinds, "pinui")

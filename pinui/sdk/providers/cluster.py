@@ -228,6 +228,9 @@ class ClusterProvider(AddingProvider):
         await self._api.call(self._api.request("POST", f"pins/{address.cid}", query))
 
 
+ClusterProvider.__module__ = "pinui"  # as people import it
+
+
 def _pin(line: Line) -> Pin | None:
     cid = wire.one_word(line.get("cid"))
     if cid is None:

@@ -190,3 +190,6 @@ class KuboProvider(AddingProvider):
 
     def _command(self, name: str, query: Query | None = None, *, transfer: bool = False) -> Request:
         return self._api.request("POST", f"api/v0/{name}", query, transfer=transfer)
+
+
+KuboProvider.__module__ = "pinui"  # as people import it

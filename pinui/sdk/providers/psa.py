@@ -179,6 +179,9 @@ class PsaProvider(GatewayContent):
             known, before = {row.pin.id for row in rows}, _oldest([row.pin for row in rows], before)
 
 
+PsaProvider.__module__ = "pinui"  # as people import it
+
+
 def _results(status: int, answer: Line) -> list[Any]:
     results = answer.get("results")
     if not isinstance(results, list):

@@ -25,9 +25,9 @@ class ArchiveSink:
 
     full = False
 
-    def __init__(self, root: Cid, path: Path, on_progress: OnProgress | None = None) -> None:
+    def __init__(self, root: Cid, path: Path, on_progress: OnProgress | None = None, *, overwrite: bool) -> None:
         self._root = root
-        self._new = NewFile(path)
+        self._new = NewFile(path, may_replace=overwrite)
         self._on_progress = on_progress
         self._reader = CarReader()
         self._places: dict[bytes, tuple[int, int]] = {}

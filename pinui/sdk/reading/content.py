@@ -65,10 +65,13 @@ class GatewayContent:
             return Read(value, result.verification)
         raise ContentError(f"{address} is not JSON: {reason}", hint="If it is a file, download it.")
 
-    async def export_car(self, cid: str, to: Path, *, on_progress: OnProgress | None = None) -> None:
+    async def export_car(
+        self, cid: str, to: Path, *, overwrite: bool = True, on_progress: OnProgress | None = None
+    ) -> None:
         """Write every block below a CID to a CAR file, verified, all or nothing."""
         address = Address.parse_root(cid)
-        sink = ArchiveSink(Cid.parse(address.cid), to, on_progress)  # a cancelled thread would leave its file open
+        # Not in a thread, which would leave the file open when it is cancelled.
+        sink = ArchiveSink(Cid.parse(address.cid), to, on_progress, overwrite=overwrite)
         try:
             await self._reader.read_archive(address, sink)
             await asyncio.to_thread(sink.commit)

@@ -257,7 +257,7 @@ class FileSink:
             check_room(head.length or 0, free_room(self._final.parent))
         if self._new is None:
             self._new = NewFile(self._final, buffering=0, temporary=self._partial and self._partial.path)
-        self._new.path = self._final  # another reply may name the file otherwise
+        self._new.path, self._new.may_replace = self._final, self._may_replace  # another reply may name it otherwise
         if offset == 0:
             self._new.file.seek(0)
             self._new.file.truncate()
@@ -265,14 +265,14 @@ class FileSink:
     def _place_for(self, head: Head) -> Path:
         name = name_of_reply(head, self._fallback_name)
         final = self._to / name if self._to.is_dir() else self._to
-        may_replace = self._overwrite and (final == self._to or name == self._fallback_name)
-        if not may_replace and final.exists():
-            # Also where the gateway chose the name: it may not choose to overwrite something.
+        # A gateway that chose the name may not choose to overwrite something.
+        self._may_replace = self._overwrite and (final == self._to or name == self._fallback_name)
+        if not self._may_replace and final.exists():
             raise FileExistsError(errno.EEXIST, "a file of that name is there already", str(final))
         if not final.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(final.parent))
         if final.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a folder of that name is in the way", str(final))
+            raise FileExistsError(errno.EEXIST, "a folder of that name is in the way", str(final))
         if final.exists() and not final.is_file():
             raise FileExistsError(errno.EEXIST, "a pipe or device can't be replaced by a file", str(final))
         return final

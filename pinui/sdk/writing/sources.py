@@ -70,6 +70,9 @@ class UploadSource:
     left_out: LeftOut | None = None
 
 
+UploadSource.__module__ = "pinui"  # as people import it
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     """A file in a folder."""
