@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -178,6 +179,7 @@ def _logging(console: Console) -> AbstractContextManager[None]:
 
 
 def _open_workbench(profile: str | None, *, debug: bool) -> int:
+    gc.disable()  # until the first frame: all objects so far are modules and classes, searched in vain
     from pinui.tui.app import run
 
     if not debug:

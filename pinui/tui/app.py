@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -105,6 +106,7 @@ class Pinui(Workbench):
 
     def on_mount(self) -> None:
         """Show the welcome at the first start."""
+        self.call_after_refresh(_collect_garbage_again)
         if not self.workspace.profiles.setting("welcomed"):
             from pinui.tui.dialogs.welcome import WelcomeScreen
 
@@ -204,6 +206,13 @@ class Pinui(Workbench):
         from pinui.tui.palette import ThemesProvider
 
         self.push_screen(CommandPalette(providers=[ThemesProvider], placeholder="Search for themes…"))
+
+
+def _collect_garbage_again() -> None:
+    """End the pause of `pinui.cli`, which lasts until the first frame."""
+    if not gc.isenabled():
+        gc.freeze()  # modules and classes stay: there is no garbage to find among them
+        gc.enable()
 
 
 def make_app(

@@ -8,18 +8,32 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rich.text import Text
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding, BindingsMap
-from textual.document._wrapped_document import WrappedDocument
+from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 from textual.worker import WorkerFailed
 
-__all__ = ["CHECKED_WITH", "DrawnInput", "HandlesCrashes", "add_bindings", "let_alt_digits_through", "never_wrap"]
+if TYPE_CHECKING:
+    from textual.document._wrapped_document import WrappedDocument
+    from textual.widgets import TextArea
+
+__all__ = [
+    "CHECKED_WITH",
+    "DrawnInput",
+    "HandlesCrashes",
+    "ParsedOnce",
+    "add_bindings",
+    "let_alt_digits_through",
+    "never_wrap",
+    "set_first_theme",
+]
 
 CHECKED_WITH = "8.2.8"
 """The version of Textual that all of this was checked with."""
@@ -43,18 +57,54 @@ def add_bindings(screen: Screen[Any], bindings: Sequence[Binding]) -> None:
     screen._bindings = BindingsMap.merge([screen._bindings, BindingsMap(bindings)])  # pyright: ignore[reportPrivateUsage]
 
 
-class UnwrappedDocument(WrappedDocument):
-    """A document whose lines are never wrapped. Textual counts all its lines again for each line that it draws."""
+class ParsedOnce(Stylesheet):
+    """A style sheet that is parsed again only for other variables.
 
-    @property
-    def height(self) -> int:
-        """As many lines as were counted when the text changed."""
-        return len(self._offset_to_line_info)
+    Textual forgets what it has parsed whenever a theme is set or a screen is shown for the first time: three times
+    before the first frame, and once for each place.
+    """
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Note the variables of a theme."""
+        if variables != self._variables:
+            super().set_variables(variables)
+
+    def reparse(self) -> None:
+        """Parse the sources that were not parsed with these variables."""
+        self.parse()
+
+
+def set_first_theme(app: App[Any], name: str) -> None:
+    """Set the theme of an app that shows nothing yet.
+
+    Set in the usual way, it is a change of theme: Textual styles every widget twice before the first frame.
+    """
+    app.set_reactive(App.theme, name)
+    is_dark = app.current_theme.dark
+    app.update_classes({f"-theme-{name}": True, "-dark-mode": is_dark, "-light-mode": not is_dark}, update=False)
+    app._refresh_truecolor_filter(app.ansi_theme)  # pyright: ignore[reportPrivateUsage]
+    app.stylesheet.set_variables(app.get_css_variables())
+
+
+@cache
+def _unwrapped_document() -> type[WrappedDocument]:
+    # Here, so that the first frame doesn't pay for an editor.
+    from textual.document._wrapped_document import WrappedDocument
+
+    class UnwrappedDocument(WrappedDocument):
+        """A document whose lines are never wrapped. Textual counts all its lines again for each line that it draws."""
+
+        @property
+        def height(self) -> int:
+            """As many lines as were counted when the text changed."""
+            return len(self._offset_to_line_info)
+
+    return UnwrappedDocument
 
 
 def never_wrap(editor: TextArea) -> None:
     """Spare an editor without soft wrap from counting its lines. To be called whenever another text was loaded."""
-    editor.wrapped_document.__class__ = UnwrappedDocument  # making another would read all lines once more
+    editor.wrapped_document.__class__ = _unwrapped_document()  # making another would read all lines once more
 
 
 class DrawnInput(Input):

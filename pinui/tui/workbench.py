@@ -24,6 +24,7 @@ from pinui.tui.common_keys import APP
 from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
 from pinui.tui.keys import Group, bindings
+from pinui.tui.textual_private import ParsedOnce, set_first_theme
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
 from pinui.tui.transfer_news import TransferNews, transfer_words
 from pinui.tui.typed_ahead import TypedAhead
@@ -133,6 +134,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(monotonic)
+        self.stylesheet = ParsedOnce(variables=self.theme_variables)
         self.clock = clock
         self.workspace: Workspace
         self.view = View()
@@ -172,7 +174,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.workspace.transfers.is_patient = True
         await self.unsaved.open(self.workspace.paths.drafts)
         theme = self.workspace.profiles.setting("theme")
-        self.theme = theme if isinstance(theme, str) and theme in self.available_themes else "pinui"
+        set_first_theme(self, theme if isinstance(theme, str) and theme in self.available_themes else "pinui")
         self._chosen_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
@@ -242,7 +244,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         return self.theme_variables
 
     def _remember_theme(self, _theme: object) -> None:
-        if self.theme != self._chosen_theme:  # the signal tells of the first one, too, which nobody has chosen
+        if self.theme != self._chosen_theme:
             self._chosen_theme = self.theme
             self.remember("theme", self.theme)
 

@@ -17,6 +17,7 @@ from pinui.tui.widgets.top_bar import TopBar
 from pinui.workspace import ConfigError, Profile, UnknownProfile, Workspace
 from tests.locks import held_folder
 from tests.servers import serve
+from tests.tui import textual_private
 from tests.tui.pilots import PATIENCE, confirm, paste, settled, shows, text_of, told, type_ahead, until, workbench
 from tests.tui.services import TOKEN
 
@@ -158,6 +159,21 @@ async def test_a_theme_is_remembered() -> None:
         await until(pilot, lambda: app.workspace.profiles.setting("theme") == "pinui-light")
     async with workbench(welcome=True) as (app, _pilot):
         assert app.theme == "pinui-light"
+
+
+async def test_a_sheet_is_parsed_once_for_a_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = textual_private.note_parsing(monkeypatch)
+    async with workbench() as (app, pilot):
+        await pilot.press("3", "4", "1")
+        await shows(pilot, "Nothing is pinned yet.")
+        assert len(parsed) > 10
+        assert len(set(parsed)) == len(parsed), "neither the first frame nor another place parses a sheet again"
+        dark = app.screen.styles.background
+        app.theme = "pinui-light"
+        await until(pilot, lambda: app.screen.styles.background != dark)
+        assert app.has_class("-light-mode", "-theme-pinui-light")
+        assert not app.has_class("-dark-mode")
+        assert not app.has_class("-theme-pinui")
 
 
 async def test_a_choice_that_cannot_be_remembered_is_told() -> None:

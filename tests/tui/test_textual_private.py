@@ -41,6 +41,12 @@ PRIVATE: dict[Any, str] = {
     Compositor.render_update: "772c6b21953aff0e",
     Compositor.render_strips: "061fb81ef37c720c",
     Stylesheet._parse_rules: "2f1c2d220b672d1b",
+    Stylesheet.parse: "21678f7a02b1178c",
+    Stylesheet.reparse: "dd193eb05f8baeb5",
+    Stylesheet.set_variables: "f8c97f5d9d755f56",
+    App.refresh_css: "ecfa14bd0d19dba0",
+    App._watch_theme: "a6de38d37b42f581",
+    App._refresh_truecolor_filter: "de78b5ae8901952a",
 }
 
 

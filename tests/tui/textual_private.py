@@ -10,13 +10,24 @@ from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.css import stylesheet
 from textual.css.stylesheet import Stylesheet
 from textual.document._wrapped_document import WrappedDocument
 from textual.events import Key
 from textual.strip import Strip
 from textual.widgets import TextArea
 
-__all__ = ["draw_when_looked_at", "notice_reading_all_lines", "parse_sheets_once", "read_keys", "strips_of"]
+__all__ = [
+    "draw_when_looked_at",
+    "note_parsing",
+    "notice_reading_all_lines",
+    "parse_sheets_once",
+    "read_keys",
+    "strips_of",
+]
+
+
+PARSE_RULES = Stylesheet._parse_rules
 
 
 def strips_of(app: App[Any]) -> list[Strip]:
@@ -43,6 +54,20 @@ def parse_sheets_once(patch: pytest.MonkeyPatch) -> None:
         return parsed[key]
 
     patch.setattr(Stylesheet, "_parse_rules", parse_once)
+
+
+def note_parsing(patch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """The sources of style sheets that are parsed from now on, each time with its scope."""
+    noted: list[tuple[object, ...]] = []
+    parse = stylesheet.parse  # pyright: ignore[reportPrivateImportUsage]
+
+    def note(scope: str, css: str, read_from: Any, **named: Any) -> Any:
+        noted.append((scope, css, read_from, named["tie_breaker"]))
+        return parse(scope, css, read_from, **named)
+
+    patch.setattr(Stylesheet, "_parse_rules", PARSE_RULES)  # without `parse_sheets_once`
+    patch.setattr(stylesheet, "parse", note)
+    return noted
 
 
 def draw_when_looked_at(patch: pytest.MonkeyPatch) -> None:

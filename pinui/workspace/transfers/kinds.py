@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pinui.sdk.errors import PinuiError, SourceChanged
-from pinui.sdk.models import Resume
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.errors import AlreadyExists, NotThere, WorkspaceError, WrongCID
 from pinui.workspace.transfers.rows import NewItem
@@ -18,7 +17,7 @@ from pinui.workspace.transfers.rows import NewItem
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-    from pinui.sdk.models import LeftOut, OnVerdict
+    from pinui.sdk.models import LeftOut, OnVerdict, Resume
     from pinui.sdk.writing.sources import FolderContents
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
@@ -173,6 +172,7 @@ class Downloading:
 
 def _resume(transfer: Transfer, item: Item) -> Resume:
     """Go on where an earlier process was, and write down where this one is."""
+    from pinui.sdk.models import Resume
 
     def keep(handle: str) -> None:
         item.resume = handle
