@@ -101,24 +101,29 @@ def _rows(file: HistoryFile, query: Query, limit: int | None) -> Iterator[Entry]
 
 def _fields(entry: Entry) -> tuple[str, ...]:
     """A row for a pipe, with the complete CID first."""
-    state = "revoked" if entry.revoked_at is not None else "received" if entry.direction == "received" else "pinned"
+    state = _lost(entry) or ("received" if entry.direction == "received" else "pinned")
     title = " ".join(entry.title.split())
     return entry.cid, iso_time(entry.timestamp), entry.kind, str(entry.size), state, entry.profile, title
+
+
+def _lost(entry: Entry) -> str:
+    """Why something is no longer pinned; empty if it is."""
+    return "revoked" if entry.revoked_at is not None else "gone" if entry.is_gone else ""
 
 
 def _terminal_line(entry: Entry, width: int, *, colours: bool) -> str:
     arrow = "←" if entry.direction == "received" else "→" if entry.kind == "message" else " "
     cid = clean_line(entry.cid) if width >= 120 else short_cid(clean_line(entry.cid))
     when = age(entry.timestamp, time.time())
-    revoked = entry.revoked_at is not None
+    lost = _lost(entry)
     left = f"{when:>6}  {entry.kind:<7} {arrow} {size(entry.bytes):>8}  {cid:<12}  "
-    mark = "" if not revoked else "revoked  "
+    mark = lost and f"{lost}  "
     to = f"{clean_line(entry.recipient)}: " if entry.recipient else ""
     room = max(8, width - len(left) - len(mark) - 1)
     title = fitted(to + clean_line(entry.title), room)
     if not colours:
         return f"{left}{mark}{title}"
-    return f"{DIM}{left}{mark}{STRUCK}{title}{PLAIN}" if revoked else f"{DIM}{left}{PLAIN}{title}"
+    return f"{DIM}{left}{mark}{STRUCK}{title}{PLAIN}" if lost else f"{DIM}{left}{PLAIN}{title}"
 
 
 def _export(file: HistoryFile, options: Namespace, console: Console) -> int:

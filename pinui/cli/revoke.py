@@ -60,7 +60,7 @@ def _found(options: Namespace, console: Console) -> list[str]:
     async def find(workspace: Workspace) -> list[Entry]:
         with suppress(Unsupported):  # a service that lists nothing: the history knows its pins
             await workspace.sync(full=True)  # names may have changed at the service
-        query = Query(text=text, of="pins", profile=workspace.profile.name, revoked=False)
+        query = Query(text=text, of="pins", profile=workspace.profile.name, pinned=True)
         return await workspace.history.entries(await workspace.history.ids(query))
 
     found = run(options, console, find)

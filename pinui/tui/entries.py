@@ -25,14 +25,15 @@ VERDICTS = {
 WHERE: dict[int, tuple[str, str, str]] = {
     Standing.BOTH: ("●", "success", "the account, and here"),
     Standing.ACCOUNT: ("○", "primary", "the account; made elsewhere"),
-    Standing.HERE: ("·", "muted", "here alone: gone from the account"),
+    Standing.HERE: ("·", "muted", "here; the account was not read to its end yet"),
+    Standing.GONE: ("·", "muted", "here alone: gone from the account"),
     Standing.REVOKED: ("·", "muted", "here alone"),
 }
 
 
 def kind_label(entry: Entry) -> str:
-    """The kind in at most four letters."""
-    return "dir" if entry.is_folder else KIND_LABELS[entry.kind]
+    """The kind in at most four letters; a dash for a pin that another program made."""
+    return "dir" if entry.is_folder else KIND_LABELS[entry.kind] if entry.recorded else "–"
 
 
 def title_of(entry: Entry) -> str:

@@ -52,7 +52,7 @@ async def find_held(
 async def _is_known(history: History, profile: str, cid: str) -> bool:
     row = await history.pin_of(cid, profile)
     entries = [] if row is None else await history.entries([row])
-    return any(entry.standing != Standing.REVOKED for entry in entries)
+    return any(entry.standing not in (Standing.REVOKED, Standing.GONE) for entry in entries)
 
 
 async def _held_as(client: Client, cid: str) -> str | None:

@@ -22,13 +22,15 @@ class Standing(IntEnum):
     RECORD = 0
     """No pin of its own: a received message, or an older record of content that was stored again."""
     HERE = 1
-    """In the history; not known to be on the account."""
+    """In the history; the account was not read yet, or can't be."""
     BOTH = 2
     """On the account and in the history."""
     ACCOUNT = 3
     """On the account alone: another program made it."""
     REVOKED = 4
     """Revoked from this machine."""
+    GONE = 5
+    """In the history; no longer on the account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ class Entry:
     standing: int = Standing.RECORD
     """A `Standing`. Set by the history."""
     recorded: bool = True
-    """Whether it is a record of the history: False for a pin that another program made."""
+    """Whether it is a record of the history: False for a pin that another program made, whose kind is unknown."""
+    is_gone: bool = False
+    """Whether the account no longer has its pin, without a revoke from here. Set by the history."""
 
     @property
     def pinned_at(self) -> int | None:
@@ -96,6 +100,7 @@ class Entry:
             "recipientId": self.recipient,
             "verification": self.verification,
             "revokedAt": self.revoked_at,
+            "gone": True if self.is_gone else None,
         }
         return {key: value for key, value in fields.items() if value is not None}
 
@@ -115,6 +120,8 @@ class Query:
     filed: bool | None = None
     """Whether a message belongs to a recipient; None: either."""
     revoked: bool | None = None
+    pinned: bool | None = None
+    """Whether it is pinned, as far as is known here: neither revoked nor gone."""
     sort: Sort = "newest"
 
 
@@ -142,7 +149,9 @@ class AccountState:
     elsewhere: int = 0
     """The number of them that other programs made."""
     here: int = 0
-    """Pins of the history that are not known to be on the account."""
+    """Pins of the history, where it is not known whether they are on the account."""
+    gone: int = 0
+    """Pins of the history that the account no longer has."""
     revoked: int = 0
     uncounted: int = 0
     """The pins that the service counts beyond the contents that it lists."""
@@ -161,4 +170,4 @@ class AccountState:
     @property
     def differs(self) -> bool:
         """Whether some pins are on the account alone, or here alone."""
-        return bool(self.elsewhere or self.here)
+        return bool(self.elsewhere or self.here or self.gone)

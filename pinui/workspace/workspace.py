@@ -629,7 +629,7 @@ class Workspace:
 
     async def pinned_cids(self) -> list[str]:
         """Every CID that is pinned under this profile, as far as is known here, newest first."""
-        query = Query(profile=self.profile.name, of="pins", revoked=False)
+        query = Query(profile=self.profile.name, of="pins", pinned=True)
         entries = await self.history.entries(await self.history.ids(query))
         return list(dict.fromkeys(entry.cid for entry in entries))
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pinui.node import Node
 from pinui.sdk.client import Client
 from pinui.sdk.models import Pin
 from tests.cli.conftest import Run
@@ -118,3 +121,23 @@ def test_a_live_list_refuses_terms_about_facts_of_this_machine(call: Run, text: 
     ran = call("pins", f"--filter={text}")
     assert (ran.code, ran.out) == (2, "")
     assert "The service can't tell kinds, recipients, verdicts, or what is known here." in ran.err
+
+
+def test_the_history_says_which_pins_are_gone_from_the_account(call: Run) -> None:
+    kept, gone = (call("store", f'{{"number":{number}}}', "--name", f"draft {number}").line for number in range(2))
+    assert call("sync").code == 0
+    folder = Path(json.loads(call("--json", "info").line)["node"])
+
+    async def unpin() -> None:
+        async with (
+            Node(folder) as node,
+            await Client.init(provider_token=node.token, pin_api_url=node.api_url) as other,
+        ):
+            await other.revoke(gone)
+
+    asyncio.run(unpin())
+    assert call("sync", "--full").code == 0
+    states = {fields[0]: fields[4] for fields in (line.split("\t") for line in call("history").out.splitlines())}
+    assert states == {kept: "pinned", gone: "gone"}
+    assert call("revoke", "--filter", "draft", "--dry-run").line == kept
+    assert call("history", "--filter", "is:pinned").out.startswith(kept)

@@ -146,7 +146,28 @@ UPDATE entries SET standing = 2, run = 1, service_name = 'menu.json' WHERE stand
 PRAGMA user_version = 7;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH}
+EIGHTH = """
+DELETE FROM accounts;
+DROP TRIGGER totals_insert;
+DROP TABLE totals;
+UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE standing = 2;
+CREATE TABLE totals (
+    profile TEXT NOT NULL,
+    standing INTEGER NOT NULL,
+    pins INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    unsized INTEGER NOT NULL,
+    PRIMARY KEY (profile, standing)
+) WITHOUT ROWID;
+INSERT INTO totals VALUES ('local', 1, 1, 10, 0), ('local', 4, 1, 9, 0);
+CREATE TRIGGER totals_insert AFTER INSERT ON entries WHEN new.standing > 0 AND NOT in_bulk() BEGIN
+    INSERT INTO totals VALUES (new.profile, new.standing, 1, max(new.bytes, 0), new.bytes < 0)
+    ON CONFLICT DO UPDATE SET pins = pins + 1, bytes = bytes + excluded.bytes, unsized = unsized + excluded.unsized;
+END;
+PRAGMA user_version = 8;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH, 8: EIGHTH}
 
 
 def write_old(path: Path, version: int) -> None:

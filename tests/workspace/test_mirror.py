@@ -77,10 +77,10 @@ async def test_each_pin_says_where_it_is(workspace: Workspace, other: Client) ->
     assert await standings(workspace) == {
         elsewhere: Standing.ACCOUNT,
         both: Standing.BOTH,
-        gone: Standing.HERE,
+        gone: Standing.GONE,
         revoked: Standing.REVOKED,
     }
-    assert (state.pins, state.elsewhere, state.here, state.revoked) == (2, 1, 1, 1)
+    assert (state.pins, state.elsewhere, state.here, state.gone, state.revoked) == (2, 1, 0, 1, 1)
     assert state.mirrored_at is not None
     assert {entry.cid for entry in await workspace.history.page(Query())} == {both, gone, revoked}
 
@@ -236,7 +236,7 @@ async def test_another_token_or_address_starts_a_new_mirror(
         assert await standings(workspace) == {mine: Standing.ACCOUNT, own: Standing.BOTH}
     async with Node(tmp_path / "second") as second, workspace_at(second) as workspace:
         await workspace.sync()
-        assert await standings(workspace) == {own: Standing.HERE}
+        assert await standings(workspace) == {own: Standing.GONE}
 
 
 async def test_what_is_revoked_while_a_page_is_on_its_way_stays_revoked(workspace: Workspace, other: Client) -> None:
@@ -295,7 +295,7 @@ async def test_another_token_at_the_same_address_starts_a_new_mirror(own_home: P
         assert await standings(workspace) == {elsewhere: Standing.ACCOUNT, own: Standing.BOTH}
     async with Node(tmp_path / "second", token="second-token", port=port) as node, workspace_at(node) as workspace:
         await workspace.sync()
-        assert await standings(workspace) == {own: Standing.HERE}
+        assert await standings(workspace) == {own: Standing.GONE}
 
 
 async def test_a_refused_token_clears_nothing_and_own_words_outlive_a_new_token(own_home: Path, tmp_path: Path) -> None:
@@ -351,6 +351,58 @@ async def test_a_pin_made_elsewhere_is_read_saved_and_verified_as_any_other(
     [pin] = await pins(workspace, "is:verified")
     assert (pin.cid, pin.recorded, pin.standing) == (cid, False, Standing.ACCOUNT)
     assert await workspace.pinned_cids() == [cid]
+
+
+async def test_what_is_gone_from_the_account_is_not_pinned(workspace: Workspace, other: Client) -> None:
+    kept = (await workspace.store({"kept": 1})).cid
+    gone = (await workspace.store({"gone": 1}, name="first")).cid
+    await workspace.store({"gone": 1}, name="second")
+    assert set(await workspace.pinned_cids()) == {kept, gone}, "nothing else is known yet"
+    await other.revoke(gone)
+    state = await workspace.sync()
+    assert (state.pins, state.here, state.gone) == (1, 0, 1)
+    assert [entry.cid for entry in await pins(workspace, "is:pinned")] == [kept]
+    assert [entry.cid for entry in await pins(workspace, "-is:pinned")] == [gone]
+    assert await workspace.pinned_cids() == [kept]
+    records = await workspace.history.page(Query())
+    assert [(entry.cid, entry.is_gone) for entry in records] == [(gone, True), (gone, True), (kept, False)]
+    assert [entry.cid for entry in await workspace.history.page(Query("is:pinned"))] == [kept]
+    again = await workspace.store({"gone": 1})
+    assert (await standings(workspace))[again.cid] == Standing.BOTH
+    assert not any(entry.is_gone for entry in await workspace.history.page(Query()))
+
+
+async def test_a_pin_is_found_by_the_words_of_each_of_its_records(workspace: Workspace) -> None:
+    first = await workspace.store({"same": 1}, name="draft")
+    second = await workspace.store({"same": 1}, name="final")
+
+    async def found(text: str) -> tuple[list[int], list[int]]:
+        records = await workspace.history.page(Query(text=text))
+        return [entry.id for entry in await pins(workspace, text)], [entry.id for entry in records]
+
+    assert await found("draft") == ([second.id], [first.id])
+    assert await found("final draft") == ([second.id], [])
+    assert await found("-draft") == ([], [second.id])
+    assert await found("-dr") == ([], [second.id])
+    await workspace.history.rename(first.id, "sketch")
+    assert await found("draft") == ([], [])
+    assert await found("sketch") == ([second.id], [first.id])
+    await workspace.history.forget([second.id])
+    assert await found("final") == ([], [])
+    assert await found("sketch") == ([first.id], [first.id])
+    third = await workspace.store({"same": 1}, name="print")
+    await workspace.history.forget([first.id])
+    assert await found("sketch") == ([], [])
+    assert await found("-sketch") == ([third.id], [third.id])
+
+
+async def test_the_kind_of_a_pin_made_elsewhere_is_unknown(workspace: Workspace, other: Client) -> None:
+    own = (await workspace.upload(b"a file")).cid
+    await other.store({"made": "elsewhere"})
+    await workspace.sync()
+    for text, expected in {"kind:file": [own], "-kind:json": [own], "kind:json": [], "-kind:dir": [own]}.items():
+        assert [entry.cid for entry in await pins(workspace, text)] == expected, text
+    assert [entry.cid for entry in await pins(workspace, "-to:alice")] == [own]
 
 
 def telling_little(monkeypatch: pytest.MonkeyPatch) -> None:

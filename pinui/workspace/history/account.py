@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
-from pinui.workspace.history.pinned import BY_ENDING, OF_CID, both_versions, of_cid, pins_of, set_pinned
+from pinui.workspace.history.pinned import (
+    BY_ENDING,
+    OF_CID,
+    both_versions,
+    drop_revocations,
+    of_cid,
+    pins_of,
+    set_pinned,
+)
 from pinui.workspace.history.schema import explained, writing
 from pinui.workspace.history.store import NewIds, storable
 from pinui.workspace.rows import UNDATED, AccountState, Entry, Standing
@@ -38,7 +46,7 @@ FULL_EVERY = 24 * 3600 * 1000
 """Milliseconds after which everything is read again: vanished pins are found in no other way."""
 PIECE = 5000
 """Rows to check in one transaction after a run."""
-KNOWN = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
+KNOWN = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d}, {Standing.GONE:d})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +188,9 @@ def account_state(history: HistoryFile, profile: str) -> AccountState:
         account = execute(
             "SELECT mirrored_at, checked_at, position, uncounted FROM accounts WHERE profile = ?", (profile,)
         ).fetchone()
-    both, elsewhere, here, revoked = (
+    both, elsewhere, here, gone, revoked = (
         totals.get(standing, (0, 0, 0))
-        for standing in (Standing.BOTH, Standing.ACCOUNT, Standing.HERE, Standing.REVOKED)
+        for standing in (Standing.BOTH, Standing.ACCOUNT, Standing.HERE, Standing.GONE, Standing.REVOKED)
     )
     mirrored_at, checked_at, position, uncounted = account or (None, None, None, 0)
     return AccountState(
@@ -191,6 +199,7 @@ def account_state(history: HistoryFile, profile: str) -> AccountState:
         unsized=both[2] + elsewhere[2],
         elsewhere=elsewhere[0],
         here=here[0],
+        gone=gone[0],
         revoked=revoked[0],
         uncounted=uncounted,
         mirrored_at=mirrored_at,
@@ -251,12 +260,13 @@ def drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
             " INDEXED BY pins_by_age WHERE profile = ? AND standing > 0 AND id > ? ORDER BY id LIMIT ?",
             (run.profile, after, PIECE),
         ).fetchall()
-        gone = [row for row in rows if row[2] in (Standing.BOTH, Standing.ACCOUNT) and row[1] < run.number]
+        found = (Standing.HERE, Standing.BOTH, Standing.ACCOUNT)
+        gone = [row for row in rows if row[2] in found and row[1] < run.number]
         if gone:  # unless another process has seen them meanwhile
             with writing(history.connection):
                 change = history.connection.executemany
                 ids = [(id_, run.number) for id_, _, _, is_kept in gone if is_kept]
-                change("UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE id = ? AND run < ?", ids)
+                change("UPDATE entries SET standing = 5, run = 0, service_name = NULL WHERE id = ? AND run < ?", ids)
                 ids = [(id_, run.number) for id_, _, _, is_kept in gone if not is_kept]
                 change("DELETE FROM entries WHERE id = ? AND run < ?", ids)
     return rows[-1][0] if len(rows) == PIECE else None
@@ -265,10 +275,11 @@ def drop_vanished(history: HistoryFile, run: Run, after: int) -> int | None:
 def _forget(history: HistoryFile, profile: str) -> None:
     execute = history.connection.execute
     execute(
-        "DELETE FROM entries WHERE profile = ? AND standing IN (?, ?, ?) AND recorded = 0"
+        "DELETE FROM entries WHERE profile = ? AND standing > 0 AND recorded = 0"
         " AND name IS NULL AND note IS NULL",  # words of the user's own stay
-        (profile, int(Standing.BOTH), int(Standing.ACCOUNT), int(Standing.REVOKED)),
+        (profile,),
     )
+    drop_revocations(history.connection)
     execute(
         f"UPDATE entries SET standing = 1, run = 0, service_name = NULL WHERE profile = ? AND standing IN {KNOWN}",  # noqa: S608
         (profile,),

@@ -16,7 +16,9 @@ __all__ = [
     "OF_CID",
     "PinRow",
     "both_versions",
+    "drop_revocations",
     "ending",
+    "gather_words",
     "merge_revocation",
     "most_values",
     "of_cid",
@@ -84,9 +86,23 @@ def pins_of(connection: sqlite3.Connection, profile: str, spellings: Iterable[st
 def replace_pin(connection: sqlite3.Connection, pin: PinRow) -> None:
     """Let another row represent a pin from now on; a row without a record has no other purpose."""
     if pin[5]:
-        connection.execute("UPDATE entries SET standing = 0, run = 0, service_name = NULL WHERE id = ?", (pin[0],))
+        connection.execute(
+            "UPDATE entries SET standing = 0, run = 0, service_name = NULL, earlier = NULL WHERE id = ?", pin[:1]
+        )
     else:
         connection.execute("DELETE FROM entries WHERE id = ?", (pin[0],))
+
+
+def gather_words(connection: sqlite3.Connection, cid: str, profile: str) -> None:
+    """Let a pin be found by the words of its older records: its row has a copy of them."""
+    sql = f"SELECT id, standing, name, note, recipient, excerpt FROM {BY_ENDING}"  # noqa: S608 – names of columns
+    sql += f" WHERE {OF_CID} AND profile = ? AND direction = 'sent' ORDER BY standing"
+    *older, pin = connection.execute(sql, (*of_cid(cid), profile)).fetchall() or [None]
+    if pin is None:
+        return
+    words = dict.fromkeys(text for row in older for text in row[2:] if text and text not in pin[2:])
+    earlier = "\n".join(words) or None
+    connection.execute("UPDATE entries SET earlier = ?1 WHERE id = ?2 AND earlier IS NOT ?1", (earlier, pin[0]))
 
 
 def set_pinned(connection: sqlite3.Connection, cid: str, profile: str) -> None:
@@ -111,6 +127,15 @@ def set_revoked(
     connection.execute(
         f"UPDATE {BY_ENDING} SET standing = ?, run = 0 WHERE {OF_CID} AND profile = ? AND standing > 0",  # noqa: S608
         (Standing.REVOKED, *of_cid(cid), profile),
+    )
+
+
+def drop_revocations(connection: sqlite3.Connection) -> None:
+    """Forget revocations that no row is about any more."""
+    connection.execute(
+        "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e INDEXED BY entries_by_ending"  # noqa: S608
+        f" WHERE {ENDING.replace('cid', 'e.cid')} = {ENDING.replace('cid', 'r.cid')}"
+        " AND e.cid = r.cid AND e.profile = r.profile)"
     )
 
 

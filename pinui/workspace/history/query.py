@@ -33,21 +33,38 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "REVOCATION", "Selection", "select"]
 
+IS_GONE = (
+    f"(e.standing = {Standing.GONE:d} OR (e.standing = 0 AND e.direction = 'sent' AND EXISTS ("  # noqa: S608 – names
+    f"SELECT 1 FROM entries AS p INDEXED BY entries_by_ending WHERE {ENDING.replace('cid', 'p.cid')}"
+    f" = {ENDING.replace('cid', 'e.cid')} AND p.cid = e.cid AND p.profile = e.profile"
+    f" AND p.standing = {Standing.GONE:d})))"
+)
+"""Whether the account no longer has the pin of a record, which another row may represent."""
 COLUMNS = (
     "e.id, e.cid, e.timestamp, e.size, e.kind, e.direction, e.profile, e.name, e.note, e.recipient, e.excerpt,"
-    " e.verification, r.revoked_at, nullif(e.bytes, -1), e.is_folder, e.source, e.service_name, e.standing, e.recorded"
+    " e.verification, r.revoked_at, nullif(e.bytes, -1), e.is_folder, e.source, e.service_name, e.standing, e.recorded,"
+    f" {IS_GONE}"
 )
 REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
 TRIGRAM = 3  # shorter text has no entry in the index
-TITLE_LENGTH = 40
-TITLE = f"substr(coalesce(e.name, e.note, e.excerpt, e.service_name, e.cid), 1, {TITLE_LENGTH}) COLLATE NOCASE"
+TRIMMED = "ltrim(e.excerpt, char(9, 10, 13, 32))"
+TITLE = (
+    "substr(coalesce(nullif(e.name, ''),"
+    f" CASE e.kind WHEN 'message' THEN 'to ' || e.recipient || ' · “' || {TRIMMED} END,"
+    f" nullif(e.note, ''), nullif({TRIMMED}, ''), nullif(e.service_name, ''), e.cid), 1, 40) COLLATE NOCASE"
+)
+"""The beginning of a row's title in a list, as the index `pins_by_title` has it."""
 FEW = 200
 """CIDs that share a beginning or an end, and are looked up one by one; more of them are compared row by row."""
 MANY = 20_000
 """Rows to find and sort at most: among more of them, walking all rows in order finds a page sooner."""
 COUNTED = 200_000
 """Rows that an index counts at most, to find out how many it has."""
-SEARCHED = f"instr({TEXT.format('e')}, ?) > 0"
+SEARCHED = {
+    False: f"instr({TEXT.format('e')}, ?) > 0",
+    True: f"instr({TEXT.format('e')} || folded(e.earlier), ?) > 0",
+}
+"""A test for a word: of records, and of pins, which have the words of all their records."""
 
 ON = {
     "account": f"e.standing IN ({Standing.BOTH:d}, {Standing.ACCOUNT:d})",
@@ -55,8 +72,10 @@ ON = {
     "both": f"e.standing = {Standing.BOTH:d}",
     "elsewhere": f"e.standing = {Standing.ACCOUNT:d}",
 }
+REVOKED = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
+PINNED = f"e.standing IN ({Standing.HERE:d}, {Standing.BOTH:d}, {Standing.ACCOUNT:d})"
 ANY_STATE = (
-    "e.standing IN (1, 2, 3, 4) AND e.kind IN ('json', 'file', 'message')"
+    "e.standing IN (1, 2, 3, 4, 5) AND e.kind IN ('json', 'file', 'message')"
     " AND e.is_folder IN (0, 1) AND e.recorded IN (0, 1)"
 )
 """All pins, in the words of the index `pins_by_state`: it finds one column behind others that are given."""
@@ -90,6 +109,7 @@ class Selection:
 
     def __init__(self, query: Query) -> None:
         self.sort = query.sort
+        self.of_pins = query.of == "pins"
         self.walked = _index_in_order(query)
         self.conditions: list[Condition] = []
         self.words: Found | None = None
@@ -174,13 +194,20 @@ class Selection:
                 -1 if entry.bytes is None else entry.bytes,
             )
         else:
-            texts = (entry.name, entry.note, entry.excerpt, entry.service_name, entry.cid)
-            sign, key = ">" if self.sort == "name" else "<", TITLE
-            value = next(text for text in texts if text is not None)[:TITLE_LENGTH]
+            sign, key, value = ">" if self.sort == "name" else "<", TITLE, _sorted_title(entry)
         return [
             Condition(f"{key} {sign}= ?", (value,)),
             Condition(f"({key} {sign} ? OR {id_} {sign} ?)", (value, entry.id)),
         ]
+
+
+def _sorted_title(entry: Entry) -> str:
+    """The value of `TITLE`."""
+    beginning = (entry.excerpt or "").lstrip("\t\n\r ")
+    message = None
+    if entry.kind == "message" and entry.recipient is not None and entry.excerpt is not None:
+        message = f"to {entry.recipient} · “{beginning}"
+    return (entry.name or message or entry.note or beginning or entry.service_name or entry.cid)[:40]
 
 
 def select(query: Query, *, searchable: bool, look_up: LookUp) -> Selection:
@@ -202,6 +229,8 @@ def select(query: Query, *, searchable: bool, look_up: LookUp) -> Selection:
         others.append(KindIs(query.kind))
     if query.revoked is not None:
         others.append(Is("revoked", negated=not query.revoked))
+    if query.pinned is not None:
+        others.append(Is("pinned", negated=not query.pinned))
     by_index: dict[str, list[Condition]] = {}
     for term in others:
         condition = _condition(term, of_pins=query.of == "pins")
@@ -273,7 +302,7 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
                 found.update(look_up(f"{ids.sql} LIMIT {FEW + 1}", ids.values))
         if searchable and len(found) <= FEW:
             ends = [Condition(f"e.id IN ({', '.join(map(str, found))})")] if found else []
-        either = " OR ".join([*(end.sql for end in ends), SEARCHED])
+        either = " OR ".join([*(end.sql for end in ends), SEARCHED[selection.of_pins]])
         test = Condition(f"NOT ({either})" if term.negated else f"({either})", (*_values(ends), text))
         if not in_index or len(found) > FEW:
             selection.conditions.append(test)
@@ -289,6 +318,7 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
         return
     without = "".join(f" NOT {_phrase(text)}" for text in unwanted)
     asked = f"({' AND '.join(map(_phrase, wanted))}){without}" if wanted else " OR ".join(map(_phrase, unwanted))
+    asked = asked if selection.of_pins else f"text : ({asked})"
     ids = "SELECT rowid FROM search WHERE search MATCH ?"
     values: tuple[str | int, ...] = (asked,)
     if by_cid:
@@ -354,10 +384,9 @@ def _condition(term: Term, *, of_pins: bool) -> Condition:
     """The condition of a term that is no word. A row whose fact is unknown meets neither a term nor its opposite."""
     values: tuple[str | int, ...] = ()
     match term:
-        case KindIs("dir"):
-            sql = "e.is_folder = 1"
         case KindIs(kind):
-            sql, values = "e.kind = ?", (kind,)
+            sql, values = ("e.is_folder = 1", ()) if kind == "dir" else ("e.kind = ?", (kind,))
+            return Condition(f"{'NOT ' if term.negated else ''}{sql} AND e.recorded = 1", values)
         case Size(comparison, size):
             sign = FLIPPED[comparison] if term.negated else comparison
             return Condition(f"e.bytes {sign} ? AND e.bytes >= 0", (min(size, 2**62),))
@@ -368,18 +397,17 @@ def _condition(term: Term, *, of_pins: bool) -> Condition:
             return Condition(f"e.id {sign} ? AND e.id & {UNDATED:d} = 0", (moment << ID_BITS,))
         case On(place):
             sql = ON[place]
-        case Is("revoked" | "pinned"):
-            sql = f"e.standing = {Standing.REVOKED:d}"
-            if not of_pins:
-                sql = "EXISTS (SELECT 1 FROM revocations AS x WHERE x.cid = e.cid AND x.profile = e.profile)"
-            if term.state == "pinned":
-                sql = f"NOT ({sql})"
+        case Is("revoked"):
+            sql = f"e.standing = {Standing.REVOKED:d}" if of_pins else REVOKED
+        case Is("pinned"):
+            sql = PINNED if of_pins else f"e.direction = 'sent' AND NOT {REVOKED} AND NOT {IS_GONE}"
         case Is("unverified"):
             sql = "e.verification IS NULL"
         case Is(state):
             sql, values = "e.verification IS ?", (state,)
         case To(text):
-            sql, values = "instr(folded(e.recipient), ?) > 0", (folded(text),)
+            sql = f"instr(folded(e.recipient), ?) {'=' if term.negated else '>'} 0 AND e.recorded = 1"
+            return Condition(sql, (folded(text),))
         case Word():
             raise AssertionError
     return Condition(f"NOT ({sql})" if term.negated else sql, values)

@@ -207,7 +207,28 @@ WHEN old.standing IS NOT new.standing OR old.bytes IS NOT new.bytes BEGIN
 END;
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS)
+# A pin is found by the words of its older records, too, and pins are sorted by the titles that lists show.
+EARLIER = """
+DROP TRIGGER IF EXISTS search_insert;
+DROP TRIGGER IF EXISTS search_delete;
+DROP TRIGGER IF EXISTS search_update;
+ALTER TABLE entries ADD COLUMN earlier TEXT;
+UPDATE entries SET earlier = (
+    SELECT group_concat(folded(o.name, o.note, o.recipient, o.excerpt), char(10)) FROM entries AS o
+    WHERE o.cid = entries.cid AND o.profile = entries.profile AND o.standing = 0 AND o.direction = 'sent'
+) WHERE standing > 0 AND cid IN (SELECT cid FROM entries WHERE standing = 0 AND direction = 'sent');
+DROP INDEX pins_by_title;
+CREATE INDEX pins_by_title ON entries (
+    profile,
+    substr(coalesce(
+        nullif(name, ''),
+        CASE kind WHEN 'message' THEN 'to ' || recipient || ' · “' || ltrim(excerpt, char(9, 10, 13, 32)) END,
+        nullif(note, ''), nullif(ltrim(excerpt, char(9, 10, 13, 32)), ''), nullif(service_name, ''), cid
+    ), 1, 40) COLLATE NOCASE
+) WHERE standing > 0;
+"""
+
+MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS, EARLIER)
 """The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
 released: add another."""
 VERSION = len(MIGRATIONS)
@@ -217,22 +238,23 @@ BEGINNING = 12
 
 # The index holds folded text of its own, and no CIDs: these have indexes of their own, for either end.
 TEXT = "folded({0}.name, {0}.service_name, {0}.note, {0}.recipient, {0}.excerpt)"
+BOTH_TEXTS = TEXT + ", folded({0}.earlier)"
 SEARCH = f"""
 DROP TABLE IF EXISTS search;
-CREATE VIRTUAL TABLE search USING fts5 (text, content='', columnsize=0, tokenize='trigram');
+CREATE VIRTUAL TABLE search USING fts5 (text, earlier, content='', columnsize=0, tokenize='trigram');
 INSERT INTO search (search, rank) VALUES ('automerge', 8);
-INSERT INTO search (rowid, text) SELECT id, {TEXT.format("entries")} FROM entries;
+INSERT INTO search (rowid, text, earlier) SELECT id, {BOTH_TEXTS.format("entries")} FROM entries;
 -- Many rows that are inserted together are indexed together: in a trigger, each would cost a write of its own.
 CREATE TRIGGER search_insert AFTER INSERT ON entries WHEN NOT in_bulk() BEGIN
-    INSERT INTO search (rowid, text) VALUES (new.id, {TEXT.format("new")});
+    INSERT INTO search (rowid, text, earlier) VALUES (new.id, {BOTH_TEXTS.format("new")});
 END;
 CREATE TRIGGER search_delete AFTER DELETE ON entries BEGIN
-    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, {TEXT.format("old")});
+    INSERT INTO search (search, rowid, text, earlier) VALUES ('delete', old.id, {BOTH_TEXTS.format("old")});
 END;
-CREATE TRIGGER search_update AFTER UPDATE OF name, service_name, note, recipient, excerpt ON entries
-WHEN {TEXT.format("old")} IS NOT {TEXT.format("new")} BEGIN
-    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, {TEXT.format("old")});
-    INSERT INTO search (rowid, text) VALUES (new.id, {TEXT.format("new")});
+CREATE TRIGGER search_update AFTER UPDATE OF name, service_name, note, recipient, excerpt, earlier ON entries
+WHEN ({BOTH_TEXTS.format("old")}) IS NOT ({BOTH_TEXTS.format("new")}) BEGIN
+    INSERT INTO search (search, rowid, text, earlier) VALUES ('delete', old.id, {BOTH_TEXTS.format("old")});
+    INSERT INTO search (rowid, text, earlier) VALUES (new.id, {BOTH_TEXTS.format("new")});
 END;
 """  # noqa: S608 – names of columns
 # The beginnings of CIDs, for the filter. An index of SQLite's own would write a page for each row; this one is sorted

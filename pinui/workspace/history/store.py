@@ -13,9 +13,10 @@ from pinui.workspace.errors import HistoryError
 from pinui.workspace.filters import folded
 from pinui.workspace.history.pinned import (
     BY_ENDING,
-    ENDING,
     OF_CID,
     both_versions,
+    drop_revocations,
+    gather_words,
     most_values,
     of_cid,
     pins_of,
@@ -260,10 +261,11 @@ class HistoryFile:
         The newest record of some content represents its pin.
         """
         entry_id = self.next_id(entry.timestamp) if at is None else at
-        standing, run = Standing.RECORD, 0
+        standing, run, is_known = Standing.RECORD, 0, False
         if entry.direction == "sent":
             standing = Standing.HERE
             pin = pins_of(self.connection, entry.profile, both_versions(entry.cid)).get(entry.cid)
+            is_known = pin is not None
             if pin is not None and pin[5] and pin[0] > entry_id:
                 standing = Standing.RECORD
             elif pin is not None:
@@ -277,6 +279,8 @@ class HistoryFile:
         self.connection.execute(INSERT, _values(entry, entry_id, data, standing, run))
         if data is not None:
             self.connection.execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", (entry_id, data))
+        if is_known:
+            gather_words(self.connection, entry.cid, entry.profile)
         return entry_id
 
     def insert_new(self, rows: Sequence[tuple[int, Entry, str | None]], run: int = 0) -> None:
@@ -358,7 +362,12 @@ class HistoryFile:
 
     def rename(self, entry_id: int, name: str | None) -> None:
         """Give a row a name; None removes it."""
-        self._change("UPDATE entries SET name = ? WHERE id = ?", storable(name) or None, entry_id)
+        with explained(self.path), writing(self.connection):
+            changed = self.connection.execute(
+                "UPDATE entries SET name = ? WHERE id = ? RETURNING cid, profile", (storable(name) or None, entry_id)
+            ).fetchall()
+            for cid, profile in changed:
+                gather_words(self.connection, cid, profile)
 
     def file_under(self, entry_id: int, recipient: str | None) -> None:
         """File a received message under a name; None removes it."""
@@ -366,8 +375,12 @@ class HistoryFile:
 
     def annotate(self, cid: str, profile: str | None, note: str) -> int:
         """Set the note of every row of a CID, in one profile or in all; empty removes it. Returns their number."""
-        sql = f"UPDATE {BY_ENDING} SET note = ? WHERE {OF_CID} AND profile = coalesce(?, profile)"  # noqa: S608
-        return self._change(sql, storable(note) or None, *of_cid(cid), profile)
+        sql = f"UPDATE {BY_ENDING} SET note = ? WHERE {OF_CID} AND profile = coalesce(?, profile) RETURNING profile"  # noqa: S608
+        with explained(self.path), writing(self.connection):
+            changed = self.connection.execute(sql, (storable(note) or None, *of_cid(cid), profile)).fetchall()
+            for (one,) in set(changed):
+                gather_words(self.connection, cid, one)
+        return len(changed)
 
     def set_verification(self, cid: str, profile: str, verdict: str) -> None:
         """Note the result of reading content back, on every row of the CID."""
@@ -386,11 +399,7 @@ class HistoryFile:
         with explained(self.path), writing(self.connection):
             for start in range(0, len(wanted), BATCH):
                 removed += self._forget(wanted[start : start + BATCH])
-            ending_of = ENDING.replace("cid", "r.cid")
-            self.connection.execute(
-                "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e INDEXED BY entries_by_ending"  # noqa: S608
-                f" WHERE {ENDING.replace('cid', 'e.cid')} = {ending_of} AND e.cid = r.cid AND e.profile = r.profile)"
-            )
+            drop_revocations(self.connection)
         return removed
 
     def _change(self, sql: str, *values: str | int | None) -> int:
@@ -400,14 +409,17 @@ class HistoryFile:
     def _forget(self, ids: list[int]) -> int:
         marks = ", ".join("?" * len(ids))
         kept = f"({Standing.BOTH:d}, {Standing.ACCOUNT:d})"
-        pins = self._all(
+        sent = self._all(
             "SELECT profile, cid, timestamp, bytes, standing, run, service_name, id FROM entries"  # noqa: S608 – marks only
-            f" WHERE id IN ({marks}) AND standing > 0 AND recorded",
+            f" WHERE id IN ({marks}) AND direction = 'sent' AND recorded",
             ids,
         )
         sql = f"DELETE FROM entries WHERE id IN ({marks}) AND (recorded OR standing NOT IN {kept})"  # noqa: S608 – marks
         removed = self.connection.execute(sql, ids).rowcount
-        for profile, cid, timestamp, size, standing, run, service_name, id_ in pins:
+        for profile, cid, timestamp, size, standing, run, service_name, id_ in sent:
+            if not standing:
+                gather_words(self.connection, cid, profile)
+                continue
             before = self.connection.execute(
                 f"SELECT max(id) FROM {BY_ENDING} WHERE {OF_CID} AND profile = ? AND direction = 'sent'",  # noqa: S608
                 (*of_cid(cid), profile),
@@ -417,6 +429,7 @@ class HistoryFile:
                     "UPDATE entries SET standing = ?, run = ?, service_name = ? WHERE id = ?",
                     (standing, run, service_name, before),
                 )
+                gather_words(self.connection, cid, profile)
             elif standing == Standing.BOTH:
                 bare = Entry(0, cid, timestamp, max(size, 0), "file", "sent", profile, service_name=service_name)
                 bare = replace(bare, recorded=False, bytes=None if size < 0 else size)

@@ -194,7 +194,8 @@ class PinsScreen(PlaceScreen):
         state = await self.workspace.account_state()
         self.app.accounts[query.profile or ""] = state
         pins.tells_where = state.tells_where and (self.workspace.profile.preset != "local" or state.differs)
-        total = None if query.text else state.pins + state.here + (state.revoked if query.revoked is None else 0)
+        pinned, lost = state.pins + state.here, state.revoked if query.revoked is None else 0
+        total = None if query.text else pinned + state.gone + lost
         first: list[Entry] | None = None
         if query != self._shown:  # another list: its first page comes at once, the rest behind it
             first = await history.list_page(query, FIRST)
@@ -208,11 +209,11 @@ class PinsScreen(PlaceScreen):
         else:
             ids = Ids(await history.list_ids(query))
             await self._show(query, ids)
-        self._pinned, self._revoked = state.pins + state.here, state.revoked
+        self._pinned, self._revoked = pinned, state.revoked
         if query.text:
             few = len(ids) <= COUNTED
             self._revoked = await history.count(replace(query, revoked=True)) if few and query.revoked is None else 0
-            self._pinned = len(ids) - self._revoked
+            self._pinned = await history.count(replace(query, pinned=True)) if few else len(ids)
         await self._count()
         self.refresh_bindings()
 
