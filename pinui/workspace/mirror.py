@@ -96,7 +96,7 @@ class Mirror:
 
     async def _finish(self, run: Run, pins: int | None) -> None:
         known = await self._history.account_state(run.profile)
-        place = 0 if run.is_full and (known.pins or known.here) else None
+        place = -1 if run.is_full and (known.pins or known.here) else None
         while place is not None:  # in pieces: between them, lists are read
             place = await self._history.drop_vanished(run, place)
         await self._history.finish_run(run, _now(), pins=pins)

@@ -12,7 +12,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from pinui.ipfs.cid import Cid
-from pinui.sdk.errors import ProviderError
+from pinui.sdk.client import Client
+from pinui.sdk.errors import ProviderError, Unsupported
 from pinui.tui.app import Pinui
 from pinui.tui.places.pins.screen import PinsScreen
 from pinui.workspace import Entry, Query
@@ -555,6 +556,10 @@ async def test_a_filter_hides_marked_pins_and_their_marks_stay() -> None:
 
 @pytest.mark.slow
 async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unlisted(*_args: object, **_options: object) -> None:
+        raise Unsupported("This service can't list pins.")
+
+    monkeypatch.setattr(Client, "pins", unlisted)  # else the made-up rows are gone from the account
     async with workbench() as (app, pilot):
         history = app.workspace.history
         lines = app.workspace.paths.config.parent / "many.jsonl"
