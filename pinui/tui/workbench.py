@@ -375,9 +375,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         if tests and tests[-1].ok:
             facts = [f"{tests[-1].milliseconds:.0f} ms"]
         if account is not None and account.mirrored_at is not None:
-            facts.append(f"{count(account.pins)} pins · mirrored {ago(account.mirrored_at, self.clock())}")
+            facts.append(f"{plural(account.pins, 'pin')} · mirrored {ago(account.mirrored_at, self.clock())}")
         elif totals:
-            facts.append(f"{count(totals.pins)} pins")
+            facts.append(plural(totals.pins, "pin"))
         if moving:
             facts = [moving, *facts[1:]]
         return profile.name, status.state, " · ".join(facts)

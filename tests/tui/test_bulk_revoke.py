@@ -101,12 +101,12 @@ async def test_the_bar_counts_the_account_in_every_place(service: Node, monkeypa
         add_profile(app, service)
         await app.use("studio")
         client = await app.workspace.connect()
-        for number in range(22):
+        for number in range(23):
             await client.store({"n": number})
         await pilot.press("r")
-        await until(pilot, lambda: "22 pins" in text_of(app).splitlines()[0], "the bar")
-        await until(pilot, lambda: len(pins_of(app).pins.ids) == 22, "the rows")
-        await pilot.press("a", "x")
+        await until(pilot, lambda: "23 pins" in text_of(app).splitlines()[0], "the bar")
+        await until(pilot, lambda: len(pins_of(app).pins.ids) == 23, "the rows")
+        await pilot.press("a", "g", "space", "x")
         await shows(pilot, "Type 22 to revoke")
         await read_question(pilot)
         in_files, revoke = asyncio.Event(), app.workspace.revoke
@@ -120,7 +120,7 @@ async def test_the_bar_counts_the_account_in_every_place(service: Node, monkeypa
         await shows(pilot, "revoke 22 pins")
         in_files.set()
         await shows(pilot, "22 of 22", "1 done")
-        await until(pilot, lambda: " 0 pins" in text_of(app).splitlines()[0], "the bar")
+        await until(pilot, lambda: " 1 pin ·" in text_of(app).splitlines()[0], "the bar")
 
 
 async def test_the_report_tells_pins_that_were_gone_already() -> None:

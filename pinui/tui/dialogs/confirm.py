@@ -379,7 +379,7 @@ def revoke_question(
         (name, there), *others = elsewhere.items()
         also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
         consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
-        consequence += ", and stay there."
+        consequence += ", and stay there." if sum(elsewhere.values()) > 1 else ", and stays there."
     rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
     return _about("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
 

@@ -330,11 +330,11 @@ class PinList(ItemList):
             return name + arrow if name == column else name
 
         return [
-            (fit("    " + named("NAME"), width - 36 - self._on_width(wide=True)), "muted"),
+            (fit("    " + named("NAME"), width - 35 - self._on_width), "muted"),
             (" KIND  CID          ", "muted"),
-            (right(named("SIZE"), 8) + "  ", "muted"),
+            (right(named("SIZE"), 7) + "  ", "muted"),
             (fit(named("AGE"), 6), "muted"),
-            (right("ON", self._on_width(wide=True)) if self.tells_where else "", "muted"),
+            (right("ON ", self._on_width), "muted"),
         ]
 
     def on_click(self, event: events.Click) -> None:
@@ -374,7 +374,7 @@ class PinList(ItemList):
         if self.copies is not None and entry.cid in self.copies and not gone:
             there, wanted = self.copies[entry.cid]
             where = f"{there}/{wanted}", "success" if there == wanted else "warning", ""
-        room = width - (40 if wide else 24) - self._on_width(wide=wide)
+        room = width - (39 if wide else 23) - self._on_width
         word = f"  {state}" if state is not None and not gone else ""
         name = fit(title_of(entry), room - len(word)).rstrip()
         gap = " " * (room - len(word) - cell_len(name))
@@ -390,13 +390,12 @@ class PinList(ItemList):
             (fit(kind, 4 if wide else 1) + ("  " if wide else " "), "muted" if gone else KIND_TONES[entry.kind]),
             *(highlighted_cid(entry.cid, self.words, "muted" if gone else "second") if wide else []),
             (" " if wide else "", ""),
-            (right(size(entry.bytes), 8), "muted" if gone else "second"),
+            (right(size(entry.bytes), 7), "muted" if gone else "second"),
             ("  " + fit(age(entry.pinned_at, self.clock()), 6), "muted"),
-            *([(right(where[0], self._on_width(wide=wide)), where[1])] if self.tells_where else []),
+            *([(right(where[0] + " ", self._on_width), where[1])] if self.tells_where else []),
         ]
 
-    def _on_width(self, *, wide: bool) -> int:
+    @property
+    def _on_width(self) -> int:
         """Columns that tell where a pin is."""
-        if not self.tells_where:
-            return 0
-        return 5 if self.copies is not None else 3 if wide else 2
+        return 0 if not self.tells_where else 4 if self.copies is None else 6
