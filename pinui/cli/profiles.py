@@ -87,7 +87,7 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     optional = "" if draft.needs_token else "; empty for none"
     secret = _read_secret(f"{what} for {draft.name}{optional}", "token", is_needed=draft.needs_token)
     key = _read_secret("Key of the gateway", "gateway key") if options.gateway_key else None
-    if not draft.gateway_url:
+    if not draft.gateway_url and draft.provider != "kubo":  # its RPC can read
         console.say("Without --gateway-url nothing can be read back, only written.")
 
     async def work(workspace: Workspace) -> Credential:

@@ -14,7 +14,7 @@ from pinui.sdk.urls import is_loopback, origin
 if TYPE_CHECKING:
     from pinui.workspace.models import Profile
 
-__all__ = ["daemon_addresses", "found_again"]
+__all__ = ["daemon_addresses", "found_again", "is_deserted"]
 
 MULTIADDR = re.compile(r"/(ip4|ip6|dns4|dns6|dns)/([^/]+)/tcp/(\d+)(/https?)?")
 
@@ -36,13 +36,13 @@ def daemon_addresses(provider: str) -> tuple[str | None, str | None]:
 def found_again(profile: Profile) -> Profile:
     """The profile of a Kubo on this machine, with the addresses of the one that runs if nothing answers at the old."""
     api, gateway = daemon_addresses("kubo")
-    if not _is_deserted(profile.api_url) or _is_deserted(api):
+    if not is_deserted(profile.api_url) or is_deserted(api):
         return profile
-    kept = profile.gateway_url if not _is_deserted(profile.gateway_url) else gateway
+    kept = profile.gateway_url if not is_deserted(profile.gateway_url) else gateway
     return replace(profile, api_url=api, gateway_url=kept)
 
 
-def _is_deserted(url: str | None) -> bool:
+def is_deserted(url: str | None) -> bool:
     """Whether an address is on this machine, and no server listens there."""
     place = origin(url or "")
     if place is None or not is_loopback(place[1]):

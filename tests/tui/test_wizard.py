@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from aiohttp import web
 from textual.pilot import Pilot
 
 from pinui.node import Node
@@ -12,6 +15,7 @@ from pinui.tui.places.connection.advice import answer_words
 from pinui.tui.places.connection.wizard import Wizard
 from pinui.workspace import TestResult
 from tests.real.kubo import KuboServer
+from tests.servers import serve
 from tests.tui.pilots import paste, shows, text_of, until, workbench
 from tests.tui.services import TOKEN, to_the_token
 
@@ -289,16 +293,75 @@ async def test_a_kubo_that_runs_here_is_set_up_without_a_token(
         await pilot.press("5", "a")
         await shows(pilot, "Where should your pins live?", "Kubo", "IPFS Cluster")
         await pilot.press("4")
-        await shows(pilot, "where is its API?", kubo_daemon.rpc_url)
+        await shows(pilot, "where is its API?", kubo_daemon.rpc_url, "A daemon answers there.")
         await pilot.press("enter", "enter")
-        await shows(pilot, "Leave it empty if the daemon asks")
+        await shows(pilot, "Does the daemon ask for a token?", "Leave it empty if it asks for none")
         await pilot.press("enter")
-        await shows(pilot, "Which gateway", kubo_daemon.gateway_url)
-        await pilot.press("enter", "enter")
-        await shows(pilot, "enter save")
+        await shows(pilot, "Which gateway", kubo_daemon.gateway_url, "enter test")
+        assert "Key of a dedicated gateway" not in text_of(app)
+        await pilot.press("enter")
+        await shows(pilot, "✓ The daemon answers", "enter saves the profile.")
         await pilot.press("enter")
         await shows(pilot, "Saved as kubo", "It needs no token.")
         await pilot.press("enter")
         await until(pilot, lambda: app.workspace.profile.name == "kubo")
         entry = await app.workspace.store({"city": "Oslo"})
         assert entry.cid in kubo_daemon.kubo("pin", "ls", "-q", "--type=recursive").decode()
+        await shows(pilot, "✓ Connected", "the daemon answers, and asks for no token")
+
+
+async def test_a_kubo_that_does_not_run_is_told_with_how_to_start_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPFS_PATH", str(tmp_path))
+    (tmp_path / "api").write_text("/ip4/127.0.0.1/tcp/9")
+    async with workbench() as (_app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("4")
+        await shows(pilot, "http://127.0.0.1:9", "No daemon answers there. Start it, or change the address.")
+        await pilot.press("enter", "enter", "enter")
+        await shows(pilot, "Which gateway", "Left empty, contents are")
+        await pilot.press("enter")
+        await shows(pilot, "✗ Kubo is not running at http://127.0.0.1:9.", "Start Kubo with `ipfs daemon`")
+
+
+async def test_a_service_that_pins_by_cid_may_have_no_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answer(_request: web.Request) -> web.Response:
+        return web.json_response({"count": 0, "results": []})
+
+    async with serve(answer) as (url, _seen), workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("6")
+        await shows(pilot, "where is its API?")
+        await paste(pilot, "asking")
+        await pilot.press("enter")
+        await paste(pilot, url)
+        await pilot.press("enter")
+        await shows(pilot, "Paste the API token")
+        await paste(pilot, TOKEN)
+        await pilot.press("enter")
+        await shows(pilot, "Which gateway", "Left empty, nothing can be read.")
+        await pilot.press("enter")
+        await shows(pilot, "✓ The service accepts the token")
+        await pilot.press("enter")
+        await shows(pilot, "Saved as asking")
+        saved = app.workspace.profiles.get("asking")
+        assert (saved.provider, saved.api_url, saved.gateway_url) == ("psa", url, None)
+
+
+async def test_a_daemon_elsewhere_is_not_read_through_the_gateway_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPFS_PATH", str(tmp_path))
+    async with workbench() as (app, pilot):
+        await pilot.press("5", "a")
+        await shows(pilot, "Where should your pins live?")
+        await pilot.press("5")
+        await shows(pilot, "http://127.0.0.1:9094")
+        await pilot.press("enter", "ctrl+u")
+        await paste(pilot, "https://cluster.example.com")
+        await pilot.press("enter", "enter")
+        await shows(pilot, "Which gateway", "Left empty, nothing can be read.")
+        assert "8080" not in text_of(app)

@@ -45,6 +45,11 @@ def test_the_wizard_has_advice_for_each_failure(error: Exception, words: str) ->
     assert words in advice(error)
 
 
+def test_a_daemon_has_advice_of_its_own() -> None:
+    stopped = NetworkError("Kubo is not running", hint="Start Kubo with `ipfs daemon`.")
+    assert (advice(stopped, "kubo"), "Nobody answers" in advice(stopped)) == (stopped.hint, True)
+
+
 def test_the_service_is_quoted() -> None:
     refused = ProviderError("HTTP error 401", status=401, details="Invalid/expired credentials")
     assert own_words(refused) == "Invalid/expired credentials (HTTP error 401)"

@@ -31,7 +31,7 @@ CLUSTER = ServiceKind(
     start="ipfs-cluster-service daemon",
     hints={
         401: "Cluster takes the names and passwords in its setting restapi.basic_auth_credentials, as user:password, "
-        "or a token that it gave for one: check provider_token.",
+        "or a token that it gave for one: compare yours.",
     },
 )
 # Cluster's words for the state of a pin at a peer. A peer that doesn't know a pin yet calls it unpinned.
@@ -64,7 +64,7 @@ class ClusterProvider(AddingProvider):
         clock = clock or Clock()
         api = Api(config, CLUSTER, clock)
         self._replication = {"replication-min": config.replication_min, "replication-max": config.replication_max}
-        advice = "Check that the Kubo with this gateway is running (`ipfs daemon`), or set gateway_url to another one."
+        advice = "Check that the Kubo with this gateway is running (`ipfs daemon`), or name another gateway."
         gateways = [replace(gateway, advice=advice) for gateway in gateways_of(config)]
         call = AddCall("add", "name", "cid", self._is_pinned, self._replication)
         super().__init__(config, api, call, gateways, clock)

@@ -28,9 +28,9 @@ KUBO = ServiceKind(
     "Kubo",
     start="ipfs daemon",
     hints={
-        403: "Kubo takes the tokens and passwords in its setting API.Authorizations, each for some paths: check "
-        "provider_token against it.",
-        404: "There is no such call at this address: check that pin_api_url is that of Kubo's RPC.",
+        403: "Kubo takes the tokens and passwords in its setting API.Authorizations, each for some paths: "
+        "compare yours.",
+        404: "There is no such call at this address: check that it is that of Kubo's RPC.",
     },
 )
 

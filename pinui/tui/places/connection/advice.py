@@ -20,20 +20,22 @@ LONGEST = 200
 """Characters of a service's answer that are shown: it may be pages long."""
 
 
-def answer_words(result: TestResult, api: str | None = None) -> Content:
+def answer_words(
+    result: TestResult, api: str | None = None, *, provider: str = "pinning", has_token: bool = True
+) -> Content:
     """The result of the test, the API that the token knows, and the next step."""
     if result.ok:
         return Content.assemble(
-            ("✓ The service accepts the token", "bold $success"),
+            (f"✓ The {'service accepts the token' if has_token else 'daemon answers'}", "bold $success"),
             f"  {result.milliseconds:.0f} ms\n\n",
             f"{api}\n\n" if api else "",
-            ("enter saves the profile and the token.", "$muted"),
+            (f"enter saves the profile{' and the token' if has_token else ''}.", "$muted"),
         )
     error = result.error or ValueError("There was no answer.")
     return Content.assemble(
         ("✗ ", "bold $error"),
         (shortened(own_words(error)), "bold $strong"),
-        f"\n\n{clean(advice(error))}\n\n",
+        f"\n\n{clean(advice(error, provider))}\n\n",
         ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
     )
 
@@ -69,10 +71,12 @@ def own_words(error: BaseException) -> str:
     return words if not details or details in words else f"{details} ({words.rstrip('.')})"
 
 
-def advice(error: BaseException) -> str:
-    """What to do when the test fails."""
-    from pinui.sdk.errors import NetworkError, ProviderError
+def advice(error: BaseException, provider: str = "pinning") -> str:
+    """What to do when the test fails. A daemon of one's own has advice of its own: how to start it, for example."""
+    from pinui.sdk.errors import NetworkError, PinuiError, ProviderError
 
+    if provider != "pinning" and isinstance(error, PinuiError) and error.hint:
+        return error.hint
     if isinstance(error, NetworkError):
         return "Nobody answers at that address. Check the network, and the API address if you typed it yourself."
     if isinstance(error, ProviderError):

@@ -48,7 +48,8 @@ class Facts(LineView):
     async def show(self, profile: Profile) -> None:
         """Show the facts about this profile."""
         tests, width = self.app.tests.get(profile.name, []), self.content_width
-        lines: Lines = [*verdict(tests, width), []]
+        has_token = profile.needs_token or bool((await self.app.workspace.credential(profile)).secret)
+        lines: Lines = [*verdict(tests, width, has_token=has_token), []]
         for label, text in await self.addresses(profile):
             for number, line in enumerate(wrapped(text, max(20, width - LABEL))):
                 lines.append(
@@ -76,7 +77,7 @@ class Facts(LineView):
             credential = await workspace.credential(profile)
             words = token_words(credential, self.app.clock())
             if credential.origin == "none" and not profile.needs_token:
-                words = "none, and none is needed where the daemon asks for none · r enters one"
+                words = "none · r enters one, if the daemon asks for it"
             facts.append(("Token", words))
         else:
             facts.append(("Token", ORIGINS["node"]))
@@ -132,12 +133,13 @@ def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
     return ("✗ unreachable" if isinstance(error, ConnectionError) else "✗ failed"), "error"
 
 
-def verdict(tests: Sequence[TestResult], width: int) -> Lines:
+def verdict(tests: Sequence[TestResult], width: int, *, has_token: bool = True) -> Lines:
     """What the last test showed."""
     if not tests:
         return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
     if tests[-1].ok:
-        return [[("✓ Connected  ", "bold success"), ("the service accepts the token", "muted")]]
+        words = "the service accepts the token" if has_token else "the daemon answers, and asks for no token"
+        return [[("✓ Connected  ", "bold success"), (words, "muted")]]
     words = sentence(tests[-1].error) if tests[-1].error else "no answer"
     is_missing = isinstance(tests[-1].error, NoToken)
     title = ("○ No token", "bold warning") if is_missing else ("✗ Not connected", "bold error")

@@ -53,6 +53,14 @@ SERVICES = (
 )
 KINDS = ("pinata", "custom", "local", "kubo", "cluster", "psa")
 """What each of them is called in the code; the last three are providers."""
+HAS_NO_KEY = ("kubo", "cluster", "psa")
+"""Services whose gateway is any gateway, or none."""
+READS = {
+    "kubo": "The CID is appended to this address. Left empty, contents are read through the daemon's API.",
+    "cluster": "The CID is appended to this address, of a Kubo in the cluster. Left empty, nothing can be read.",
+    "psa": "The service pins and serves nothing itself: name a gateway. Left empty, nothing can be read.",
+}
+READS_OF_ACCOUNT = "The CID is appended to this address. A dedicated gateway is faster; its key is optional."
 STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 
@@ -86,6 +94,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.service = "pinata"
         self.tested: TestResult | None = None
         self._proposed = ""
+        self._daemon = ("", "")  # the proposed addresses of its API and its gateway
         self._put_by: dict[tuple[str, str], str] = {}  # for the services that are not chosen now
         self._stored: Profile | None = None  # what is being set up again
         self.saved_as = ""
@@ -112,11 +121,21 @@ class Wizard(Dialog[str], inherit_bindings=False):
         for other in PAGES:
             self.query_one(f"#page-{other}").display = other == page
         self._draw_steps()
-        self.query_one("#wizard").border_subtitle = PAGES[page].keys
-        self.query_one(".pinata").display = self.service == "pinata"
-        self.query_one(".daemon").display = self.service in ("kubo", "cluster")
-        for words in self.query(".account"):
-            words.display = self.service in ("pinata", "custom")
+        has_key = self.service not in HAS_NO_KEY
+        is_daemon = self.service in ("kubo", "cluster")
+        keys = PAGES[page].keys if page != "gateway" or has_key else "esc back · enter test"
+        self.query_one("#wizard").border_subtitle = keys
+        for kind, is_shown in (
+            ("pinata", self.service == "pinata"),
+            ("daemon", is_daemon),
+            ("account", has_key),
+            ("other", not is_daemon),
+        ):
+            for words in self.query(f".{kind}"):
+                words.display = is_shown
+        question = "Does the daemon ask for a token?" if is_daemon else "Paste the API token."
+        self.query_one("#token-question", Static).update(question)
+        self.query_one("#reads", Static).update(READS.get(self.service, READS_OF_ACCOUNT))
         focus_now(self.query_one(f"#{PAGES[page].focus}"))
         self.refresh_bindings()
         if page == "token":
@@ -140,7 +159,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if action == "next":
             return parameters == (self._enter,)
         if action in ("next_field", "previous_field"):
-            return self.page in ("address", "gateway")
+            return self.page == "address" or (self.page == "gateway" and self.service not in HAS_NO_KEY)
         if action == "token_page":
             return self.page == "token" and self.service == "pinata"
         return super().check_action(action, parameters)
@@ -150,7 +169,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         """What enter does now, in a word."""
         if self.page == "test":
             return "" if self.tested is None else "save" if self.tested.ok else "try again"
-        if self.page == "gateway" and not self.query_one("#gateway").has_focus:
+        if self.page == "gateway" and (self.service in HAS_NO_KEY or not self.query_one("#gateway").has_focus):
             return "test"
         return "use" if self.page == "done" else "next"
 
@@ -232,9 +251,13 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     async def _propose_daemon(self, provider: str) -> None:
         """A daemon on this machine has usual addresses; Kubo writes its own into its repository."""
-        from pinui.workspace.daemons import daemon_addresses
+        from pinui.workspace.daemons import daemon_addresses, is_deserted
 
         api, gateway = await asyncio.to_thread(daemon_addresses, provider)
+        self._daemon = (api or "", gateway or "")
+        is_gone = await asyncio.to_thread(is_deserted, api)
+        words = "No daemon answers there. Start it, or change the address."
+        self.query_one("#found", Static).update(words if is_gone else "A daemon answers there.")
         for name, text in (("name", provider), ("api", api), ("gateway", gateway)):
             field = self.query_one(f"#{name}", Field)
             field.value = field.value or text or ""
@@ -248,7 +271,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain(trouble, "api")
         else:
             gateway = self.query_one("#gateway", Field)
-            if gateway.value in ("", self._proposed):  # not what somebody typed: it follows the address
+            if self.service in HAS_NO_KEY:
+                is_elsewhere = self.text("api").rstrip("/") != self._daemon[0]
+                gateway.value = "" if is_elsewhere and gateway.value == self._daemon[1] else gateway.value
+            elif gateway.value in ("", self._proposed):  # not what somebody typed: it follows the address
                 gateway.value = self._proposed = self.text("api").rstrip("/") + "/ipfs"
             self.turn_to("token")
 
@@ -259,9 +285,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain("Paste the token first.", "token")
 
     async def _leave_gateway(self) -> None:
-        if trouble := address_trouble(self.text("gateway"), "gateway address"):
+        has_key, typed = self.service not in HAS_NO_KEY, self.text("gateway")
+        if (has_key or typed) and (trouble := address_trouble(typed, "gateway address")):
             self._complain(trouble, "gateway")
-        elif self.query_one("#gateway").has_focus:
+        elif has_key and self.query_one("#gateway").has_focus:
             focus_now(self.query_one("#key"))
         else:
             self.turn_to("test")
@@ -339,9 +366,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self.service == "pinata":
             known = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             return replace(known, gateway_url=gateway, gateway_key=has_key)
-        provider = self.service if self.service in KINDS[3:] else "pinning"
+        provider = self.service if self.service in HAS_NO_KEY else "pinning"
         api = self.text("api").rstrip("/")
-        return Profile(self.text("name"), "custom", api, gateway, gateway_key=has_key, provider=provider)
+        return Profile(self.text("name"), "custom", api, gateway or None, gateway_key=has_key, provider=provider)
 
     @property
     def _keeps_key(self) -> bool:
@@ -376,7 +403,9 @@ class Wizard(Dialog[str], inherit_bindings=False):
         else:
             result, api = await self.app.workspace.test(draft, self.secret()), api_sentence(draft)
         self.tested = result
-        self.query_one("#testing", Static).update(answer_words(result, api))
+        provider = self.service if self.service in HAS_NO_KEY else "pinning"
+        words = answer_words(result, api, provider=provider, has_token=bool(self.secret()))
+        self.query_one("#testing", Static).update(words)
         self.query_one("#wizard").border_subtitle = f"esc back · enter {self._enter}"
         self.refresh_bindings()
 
@@ -458,22 +487,31 @@ def pages() -> ComposeResult:
         yield say("What is it called here, and where is its API?", "question")
         yield boxed("Name", WizardField(placeholder="studio", id="name"))
         yield boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
-        yield say("The token is sent there and nowhere else.")
+        found = say("", "say daemon")
+        found.id = "found"
+        yield found
+        yield say("The token is sent there and nowhere else.", "say other")
     with Vertical(id="page-token"):
-        yield say("Paste the API token.", "question")
+        question = say("", "question")
+        question.id = "token-question"
+        yield question
         goes = say(TOKEN_GOES)
         goes.id = "token-goes"
         yield goes
         yield boxed("Token", TokenField(password=True, id="token"))
         yield Static(id="verdict")
         yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later account")
-        yield say("A token or user:password. Leave it empty if the daemon asks for none.", "say daemon")
+        yield say("Leave it empty if it asks for none. It may be a token or user:password.", "say daemon")
         yield say("Where do I get one?  F2 opens the page.", "say pinata")
     with Vertical(id="page-gateway"):
         yield say("Which gateway should contents be read from?", "question")
         yield boxed("Gateway", WizardField(id="gateway"))
-        yield boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
-        yield say("The CID is appended to this address. A dedicated gateway is faster; its key is optional.")
+        key = boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
+        key.add_class("account")
+        yield key
+        reads = say("")
+        reads.id = "reads"
+        yield reads
     with Vertical(id="page-test"):
         yield WaitPane(id="testing")
     with Vertical(id="page-done"):
