@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["JSON_TONES", "beginning", "in_short_lines", "json_spans", "pretty", "safe_for_editor"]
+__all__ = ["JSON_TONES", "beginning", "in_short_lines", "json_spans", "laid_out", "pretty", "safe_for_editor"]
 
 TOKEN = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<number>-?\d[\d.eE+-]*)"""
@@ -55,6 +55,11 @@ def in_short_lines(text: str) -> str:
         json.loads(text)
     except (ValueError, RecursionError):
         return text
+    return laid_out(text)
+
+
+def laid_out(text: str) -> str:
+    """JSON text as one member a line: only white space changes."""
     parts: list[str] = []
     before, depth = "", 0
     for piece in PIECE.findall(text):

@@ -48,6 +48,53 @@ async def test_typing_is_checked_and_f5_stores() -> None:
         assert await app.workspace.retrieve(entry.cid) == {"title": "Release notes", "version": 1}
 
 
+async def test_f6_lays_out_the_document_and_changes_no_value() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{"a":[1.0,{}],"b":"x"}')
+        await shows(pilot, "valid")
+        await pilot.press("f6")
+        editor = place_of(app).editor
+        await until(pilot, lambda: editor.text == '{\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x"\n}')
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: editor.text == '{"a":[1.0,{}],"b":"x"}')
+
+
+async def test_f6_leaves_text_alone_that_is_no_json() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{"a":')
+        await pilot.press("f6")
+        await told(pilot, "This is not JSON yet")
+        assert place_of(app).editor.text == '{"a":'
+
+
+async def test_f7_stores_under_a_name() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, '{"city": "Oslo"}')
+        await shows(pilot, "valid")
+        await pilot.press("f7")
+        await shows(pilot, "The name of this document")
+        await paste(pilot, "My town")
+        await pilot.press("enter")
+        await told(pilot, "Stored as Qm")
+        assert [entry.name for entry in await app.workspace.history.page(Query())] == ["My town"]
+        assert not place_of(app).unsaved
+
+
+async def test_esc_at_the_name_stores_nothing() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("2", "i")
+        await paste(pilot, "[1]")
+        await shows(pilot, "valid")
+        await pilot.press("f7")
+        await shows(pilot, "The name of this document")
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not await app.workspace.history.count(Query())
+
+
 async def test_what_json_would_lose_is_named() -> None:
     async with workbench() as (_app, pilot):
         await pilot.press("2", "i")

@@ -54,6 +54,23 @@ def test_the_editor_gets_the_terminal_and_gives_it_back(workbench: Open, tmp_pat
     assert [path.name for path in tmp_path.glob("pinui-*") if path.name != "pinui-home"] == []
 
 
+def test_a_message_of_several_lines_is_written_in_the_editor(workbench: Open, tmp_path: Path) -> None:
+    shown = workbench(EDITOR=program(tmp_path, "printf ' and\\nthree\\nlines\\n' >> \"$1\""), VISUAL="")
+    shown.press("4")
+    shown.shows("Nobody yet")
+    shown.press("n")
+    shown.shows("Whom do you want to write to?")
+    shown.press("alice")
+    shown.press("\r")
+    shown.shows("Write to alice")
+    shown.press("Hello")
+    shown.shows("Hello")
+    shown.press("\x1bOS")
+    shown.shows("Hello and⏎three⏎lines")
+    shown.press("\r")
+    shown.shows("Stored as")
+
+
 @pytest.mark.parametrize("editor", ["/nowhere/editor", pytest.param("'", marks=pytest.mark.slow)])
 def test_an_editor_that_is_not_there_is_a_sentence(workbench: Open, editor: str) -> None:
     shown = workbench(EDITOR=editor, VISUAL="")

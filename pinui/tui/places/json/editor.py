@@ -7,7 +7,9 @@ from textual import events, getters
 from textual.widgets import TextArea
 
 from pinui.tui.json_text import JSON_TONES, TOKEN, in_short_lines, safe_for_editor
+from pinui.tui.keys import bindings
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE
+from pinui.tui.places.json.keys import STORE
 from pinui.tui.textual_private import never_wrap
 from pinui.tui.widgets.fields import JOINERS, is_for_the_app
 from pinui.tui.workbench import Workbench
@@ -20,6 +22,7 @@ class JsonEditor(TextArea):
     """Textual's editor with the colours of JSON, for which it would need another package."""
 
     app = getters.app(Workbench)
+    BINDINGS = bindings(STORE)  # of its pane: Textual's editor has other ideas of F6 and F7
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's name
         super().__init__(

@@ -12,6 +12,8 @@ STORE = Group(
         Command("store.store", "f5", "screen.store", "store", "Store the document"),
         here("store.copy", "f8", "screen.copy_stored", "copy CID", "Copy the CID of the document stored last"),
         Command("store.editor", "f4", "screen.external_editor", "$EDITOR", "Edit the text in your own editor"),
+        Command("store.format", "f6", "screen.format", "format", "Lay out the document, one member a line"),
+        Command("store.named", "f7", "screen.store_named", "store as", "Store the document under a name of your own"),
         Command("store.load", "f3", "screen.load_file", "load file", "Read a JSON file into the editor"),
     ),
     "json",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,17 +16,17 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from pinui.disk import replacing, write_private
+from pinui.disk import replacing
 from pinui.figures import count, short_cid
 from pinui.tui.common_keys import FIELD
 from pinui.tui.dialogs.confirm import overwrite_question, replace_text_question
-from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu
+from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, Prompt
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
-from pinui.tui.json_text import beginning, in_short_lines, pretty, safe_for_editor
+from pinui.tui.json_text import beginning, in_short_lines, laid_out, pretty, safe_for_editor
 from pinui.tui.keys import bindings
 from pinui.tui.local_files import LARGEST_TEXT, TOO_LARGE, place_to_save, text_of_file
-from pinui.tui.other_programs import run_program
+from pinui.tui.other_programs import edit_text
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.places.json.keys import DOCUMENT, RETRIEVE, STORE
@@ -164,22 +162,56 @@ class JsonScreen(PlaceScreen):
         """Store what is in the editor."""
         self.work_on(self._store, "store", exclusive=False, busy=self.query_one("#store"))
 
-    async def _store(self) -> None:
-        text = self.editor.text
-        await self._validate()
-        if text in self._storing:
-            self.app.tell("It is being stored already.")
+    def action_store_named(self) -> None:
+        """Store what is in the editor, under a name."""
+        self.ask_on(self._store_named, "store")
+
+    async def _store_named(self) -> None:
+        if not await self._is_ready():
             return
+        note = "Pins and the history show it by this name, on this machine alone. The document doesn't contain it."
+        name = await self.ask(Prompt("Store", "The name of this document", note=note))
+        if name is not None:
+            await self._store(name or None)
+
+    def action_format(self) -> None:
+        """Lay out the document."""
+        self.work_on(self._format, "format")
+
+    async def _format(self) -> None:
+        if not await self._is_ready():
+            return
+        text, was_kept = self.editor.text, not self.unsaved
+        new = await asyncio.to_thread(laid_out, text)
+        if len(new) > LARGEST_TEXT:
+            raise WorkspaceError(TOO_LARGE)
+        if self.editor.text == text != new:  # nobody typed meanwhile
+            self.editor.replace(new, (0, 0), self.editor.document.end)
+            if was_kept:
+                self._kept = self.editor.text
+
+    async def _is_ready(self) -> bool:
+        """Whether the text is JSON; a person hears why it isn't."""
+        await self._validate()
         if not self.is_valid:
             empty = not self.editor.text.strip()
             self.app.tell(
                 "Write some JSON first." if empty else "This is not JSON yet: the border says where.", warning=True
             )
+        return self.is_valid
+
+    async def _store(self, name: str | None = None) -> None:
+        text = self.editor.text
+        is_ready = await self._is_ready()
+        if text in self._storing:
+            self.app.tell("It is being stored already.")
+            return
+        if not is_ready:
             return
         self._storing.add(text)
         try:
             with self.app.busy("storing …"):
-                entry = await self.workspace.store(self.valid)
+                entry = await self.workspace.store(self.valid, name=name)
         finally:
             self._storing.discard(text)
         self._kept = text
@@ -221,23 +253,7 @@ class JsonScreen(PlaceScreen):
         self.work_on(self._external_editor, "editor")
 
     async def _external_editor(self) -> None:
-        # No scratch folder: text that was typed is never removed before it came back.
-        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="pinui-"))
-        path = folder / "document.json"
-        await asyncio.to_thread(write_private, path, self.editor.text)
-        code = 1
-        try:
-            code = await run_program(self.app, ("VISUAL", "EDITOR"), "vi", path)
-            if code:
-                self.app.tell(f"The editor ended with code {code}. The text is unchanged.", warning=True)
-            else:
-                await self._edit(await text_of_file(str(path)), kept=False)
-        except WorkspaceError as error:
-            if code == 0:  # the text was written but can't be loaded: it must not be lost
-                raise WorkspaceError(str(error), hint=f"It is kept in {path}.") from None
-            await asyncio.to_thread(shutil.rmtree, folder)
-            raise
-        await asyncio.to_thread(shutil.rmtree, folder)
+        await edit_text(self.app, self.editor.text, "document.json", lambda text: self._edit(text, kept=False))
 
     # -- retrieve -----------------------------------------------------------------------------------------------
 

@@ -40,7 +40,10 @@ THREAD = Group(
 
 LINE = Group(
     "Messages: The line to write",
-    (here("line.send", "enter", "submit", "store", "Store the message as a document"),),
+    (
+        here("line.send", "enter", "submit", "store", "Store the message as a document"),
+        here("line.editor", "f4", "screen.external_editor", "$EDITOR", "Write several lines, in your own editor"),
+    ),
     "messages",
     "#line",
 )
@@ -62,6 +65,10 @@ ABOUT = {
         "Thread",
         "The messages sent to and filed under this name. Messages name no sender: file them yourself.",
     ),
-    "line": ("Write", "Enter stores the message as a document. Then y y copies its CID, to pass it on."),
+    "line": (
+        "Write",
+        "Enter stores the message as a document. Then y y copies its CID, to pass it on. F4 opens your own editor, for "
+        "several lines; here, ⏎ stands for a line break.",
+    ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -18,6 +18,7 @@ from pinui.tui.dialogs.prompt import CheckedPrompt, Prompt
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
+from pinui.tui.other_programs import edit_text
 from pinui.tui.places.content import ContentScreen
 from pinui.tui.places.messages.keys import MESSAGES, RECIPIENTS
 from pinui.tui.places.messages.thread import Thread
@@ -247,6 +248,16 @@ class MessagesScreen(PlaceScreen):
             self.line.give_back(name, self.line.take(None))  # what was written to nobody is for the one who is named
             await self._reload(name)
             self.action_write()
+
+    def action_external_editor(self) -> None:
+        """The draft in $EDITOR."""
+        name = self.line.addressee
+
+        async def take(text: str) -> None:
+            self.line.take(name)
+            self.line.give_back(name, text.rstrip("\n"))
+
+        self.work_on(lambda: edit_text(self.app, self.line.unsent.get(name, ""), "message.txt", take), "editor")
 
     @on(Input.Submitted, "#words")
     def _submitted(self) -> None:
