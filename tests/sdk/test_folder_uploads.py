@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
@@ -221,3 +222,19 @@ class EntityListing(Listing):
             own = self.content.car(self.content.sections()[:1])
             return web.Response(body=own, headers={"Content-Type": self.car_type})
         return await super().__call__(request)
+
+
+def test_a_walk_through_many_files_keeps_none_of_them(tmp_path: Path) -> None:
+    for folder in range(40):
+        (tmp_path / f"{folder:02}").mkdir()
+        for number in range(100):
+            (tmp_path / f"{folder:02}" / f"{number:02}.txt").touch()
+    walk = sources.FolderWalk(tmp_path)
+    tracemalloc.start()
+    try:
+        names = [None for _file in walk]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert walk.files == len(names) == 4000
+    assert peak < 400_000, "about a hundred bytes for each"

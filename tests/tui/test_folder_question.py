@@ -177,13 +177,13 @@ async def test_a_huge_folder_is_counted_beside_the_screen_and_can_be_left(
 
     def slow(path: str | Path) -> object:
         asked.append(str(path))
-        if str(path).endswith("empty"):
-            go_on.wait()
+        if str(path).endswith("later"):
+            go_on.wait(60)
             walked.set()
         return scan(path)
 
     (notes / "more").mkdir()
-    (notes / "empty" / "deeper").mkdir()
+    (notes / "later" / "deeper").mkdir(parents=True)
     async with workbench() as (app, pilot):
         await pilot.press("3")
         await shows(pilot, "notes/")

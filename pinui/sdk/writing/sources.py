@@ -9,11 +9,11 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, Self, TypeVar, cast
+from typing import BinaryIO, NamedTuple, Self, TypeVar, cast
 
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob, LeftOut
@@ -22,7 +22,9 @@ from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 
 __all__ = [
     "PIECE",
+    "FileStatus",
     "FolderContents",
+    "FolderWalk",
     "FoundFile",
     "OnFound",
     "Part",
@@ -73,14 +75,33 @@ class UploadSource:
 UploadSource.__module__ = "pinui"  # as people import it
 
 
+class FileStatus(NamedTuple):
+    """The part of an `os.stat_result` that tells whether a file has changed: there may be many."""
+
+    st_mode: int
+    st_dev: int
+    st_ino: int
+    st_size: int
+    st_mtime_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """The same of a whole one."""
+        return cls(status.st_mode, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFile:
     """A file in a folder."""
 
     name: str
     """Below the folder, with slashes."""
-    path: Path
-    status: os.stat_result
+    place: str
+    status: FileStatus
+
+    @property
+    def path(self) -> Path:
+        return Path(self.place)
 
     @property
     def size(self) -> int:
@@ -124,7 +145,7 @@ def open_source(
         if path.is_dir():
             contents = look_into(path, rules, on_found=on_found)
             return _from_folder(path, contents, empty_folders=empty_folders)
-        part = _from_file(FoundFile(path.name, path, path.stat()), path.name)
+        part = _from_file(FoundFile(path.name, str(path), FileStatus.of(path.stat())), path.name)
         return UploadSource((part,), path.name, part.size)
     if hasattr(file, "read"):
         # An empty read shows whether a file gives bytes or text; its class doesn't: temporary files wrap either kind.
@@ -150,55 +171,90 @@ def look_into(
 
     A folder that can't be read is an error, or goes to `on_error`. Touches the disk: call it in a thread.
     """
-    files: list[FoundFile] = []
-    size = left_hidden = left_links = left_excluded = 0
-    is_excluded = rules.excluded_in(folder)
-    below: list[str] = []
-    waiting = [_Visit("", folder, frozenset())]
-    while waiting:
-        here = waiting.pop()
-        try:
-            entries = sorted(os.scandir(here.path), key=lambda entry: entry.name)
-        except OSError as error:
-            if on_error is None:
-                raise
-            on_error(error)
-            continue
-        inner: list[_Visit] = []
-        for entry in entries:
-            if on_found is not None:
-                on_found(len(files), size)
+    walk = FolderWalk(folder, rules, on_found, on_error)
+    files = tuple(walk)
+    empty = sorted(walk.empty, key=lambda name: name.split("/"))
+    return FolderContents(files, walk.size, walk.left_out, tuple(empty))
+
+
+@dataclass(slots=True)
+class FolderWalk:
+    """A walk through the files of a folder, in the order of their names; the numbers are right at its end.
+
+    Nothing is kept but the entries of the folders around the current file. Touches the disk: go on in a thread.
+    """
+
+    folder: Path
+    rules: FolderRules = USUAL
+    on_found: OnFound | None = None
+    on_error: Callable[[OSError], None] | None = None
+    """Called for a folder that can't be read; without it, that is an error."""
+    files: int = 0
+    size: int = 0
+    empty: list[str] = field(default_factory=list[str])
+    """Folders without anything to upload; those around other ones are not among them."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    def __iter__(self) -> Iterator[FoundFile]:
+        rules, is_excluded = self.rules, self.rules.excluded_in(self.folder)
+        hidden = links = excluded = empty_folders = 0
+        visits = [self._open(_Visit("", self.folder, frozenset()))]
+        while visits:
+            here = visits[-1]
+            if not here.entries:
+                visits.pop()
+                if visits and not here.holds_files:
+                    empty_folders += 1
+                    self.empty += [] if here.holds_empty else [here.prefix.rstrip("/")]
+                if visits:
+                    visits[-1].note(here)
+                continue
+            entry = here.entries.pop()
+            if self.on_found is not None:
+                self.on_found(self.files, self.size)
             is_link = entry.is_symlink() or (os.name == "nt" and _is_junction(entry))
             if is_hidden(entry.name) and not rules.hidden:
-                left_hidden += 1
+                hidden += 1
             elif is_excluded is not None and is_excluded(here.prefix + entry.name + "/" * entry.is_dir()):
-                left_excluded += 1
+                excluded += 1
             elif is_link and not rules.follow_links:
-                left_links += 1
+                links += 1
             elif entry.is_dir():
-                inner.append(here.enter(entry, checked=rules.follow_links))
+                visits.append(self._open(here.enter(entry, checked=rules.follow_links)))
             else:
-                found = FoundFile(here.prefix + entry.name, Path(entry.path), entry.stat(follow_symlinks=is_link))
-                files.append(found)
-                size += found.size
-        below += [visit.prefix for visit in inner]
-        waiting += reversed(inner)
-    held = _prefixes(file.name for file in files)
-    empty = [prefix for prefix in below if prefix not in held]
-    around_others = _prefixes(prefix.rstrip("/") for prefix in empty)
-    files.sort(key=lambda file: file.name.split("/"))
-    left_out = LeftOut(hidden=left_hidden, links=left_links, empty_folders=len(empty), excluded=left_excluded)
-    innermost = tuple(prefix.rstrip("/") for prefix in empty if prefix not in around_others)
-    return FolderContents(tuple(files), size, left_out, innermost)
+                status = FileStatus.of(entry.stat(follow_symlinks=is_link))
+                here.holds_files = True
+                self.files, self.size = self.files + 1, self.size + status.st_size
+                yield FoundFile(here.prefix + entry.name, entry.path, status)
+        self.left_out = LeftOut(hidden=hidden, links=links, empty_folders=empty_folders, excluded=excluded)
+
+    def _open(self, visit: _Visit) -> _Visit:
+        try:
+            visit.entries = sorted(os.scandir(visit.path), key=lambda entry: entry.name, reverse=True)
+        except OSError as error:
+            if self.on_error is None:
+                raise
+            self.on_error(error)
+        return visit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Visit:
-    """A folder to look into. `above` are the folders around it, by identity: a link that leads to one is a loop."""
+    """A folder that is looked into. `above` are those around it, by identity: a link that leads to one is a loop."""
 
     prefix: str
     path: str | Path
     above: frozenset[tuple[int, int]]
+    entries: list[os.DirEntry[str]] = field(default_factory=list[os.DirEntry[str]])
+    """Those that are left, the next one last."""
+    holds_files: bool = False
+    holds_empty: bool = False
+    """Whether it holds a folder without anything to upload."""
+
+    def note(self, inner: _Visit) -> None:
+        """An inner folder is done."""
+        self.holds_files |= inner.holds_files
+        self.holds_empty |= not inner.holds_files
 
     def enter(self, entry: os.DirEntry[str], *, checked: bool) -> _Visit:
         above = self.above
@@ -209,17 +265,6 @@ class _Visit:
             if (inner.st_dev, inner.st_ino) in above:
                 raise PinuiError(f"{entry.path} leads back to a folder around it, so following it has no end")
         return _Visit(f"{self.prefix}{entry.name}/", entry.path, above)
-
-
-def _prefixes(names: Iterable[str]) -> set[str]:
-    """The folders around some names, however deep."""
-    found: set[str] = set()
-    for name in names:
-        end = name.rfind("/")
-        while end > 0 and name[: end + 1] not in found:
-            found.add(name[: end + 1])
-            end = name.rfind("/", 0, end)
-    return found
 
 
 def _is_junction(entry: os.DirEntry[str]) -> bool:
@@ -395,7 +440,7 @@ class _Borrowed:
         pass
 
 
-def _identity(seen: os.stat_result) -> tuple[int, int, int, int]:
+def _identity(seen: os.stat_result | FileStatus) -> tuple[int, int, int, int]:
     return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
 
 

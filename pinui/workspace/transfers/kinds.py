@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,10 +15,10 @@ from pinui.workspace.errors import AlreadyExists, NotThere, WorkspaceError, Wron
 from pinui.workspace.transfers.rows import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from pinui.sdk.models import LeftOut, OnVerdict, Resume
-    from pinui.sdk.writing.sources import FolderContents
+    from pinui.sdk.writing.sources import FileStatus, FolderContents
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
     from pinui.workspace.transfers.rows import Item
@@ -81,11 +81,10 @@ class Uploading:
         batch: list[NewItem] = []
         for path in options["paths"]:
             if options["each"] and await asyncio.to_thread(os.path.isdir, path):
-                for item in await _files_in(path, options, transfer):
-                    batch.append(item)
-                    if len(batch) >= LISTED:
-                        yield batch
-                        batch = []
+                yield batch
+                batch = []
+                async for items in _files_in(path, options, transfer):
+                    yield items
             else:
                 if options["each"]:  # a folder, perhaps: its files are listed once it is there
                     await asyncio.to_thread(os.lstat, path)
@@ -181,21 +180,22 @@ def _resume(transfer: Transfer, item: Item) -> Resume:
     return Resume(keep=keep, handle=item.resume)
 
 
-async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> Iterable[NewItem]:
-    """The files of a folder, made one by one: there may be many."""
-    from pinui.sdk.writing.sources import contents_of
+async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> AsyncIterator[Sequence[NewItem]]:
+    """The files of a folder, while they are found: there may be many."""
+    from pinui.sdk.writing.sources import FolderWalk
 
     closed: list[OSError] = []
+    walk = FolderWalk(Path(path), folder_rules(options), on_error=closed.append)
+    found = (NewItem(file.place, shown=file.name, size=file.size, seen=_identity(file.status)) for file in walk)
     try:
-        contents = await contents_of(Path(path), folder_rules(options), on_error=closed.append)
+        while items := await asyncio.to_thread(lambda: list(islice(found, LISTED))):
+            yield items
     except PinuiError:
-        return [NewItem(path)]  # its run fails in the same way
+        yield [NewItem(path)]  # its run fails in the same way
+        return
     if transfer.on_listed is not None:
-        transfer.on_listed(path, len(contents.files) + len(closed), contents.left_out)
-    found = (
-        NewItem(str(file.path), shown=file.name, size=file.size, seen=_identity(file.status)) for file in contents.files
-    )
-    return chain(found, (NewItem(str(error.filename)) for error in closed))
+        transfer.on_listed(path, walk.files + len(closed), walk.left_out)
+    yield [NewItem(str(error.filename)) for error in closed]
 
 
 def folder_rules(options: dict[str, Any]) -> FolderRules:
@@ -238,5 +238,5 @@ def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, str]:
     return contents.size, f"folder {digest.hexdigest()}"
 
 
-def _identity(status: os.stat_result) -> str:
+def _identity(status: os.stat_result | FileStatus) -> str:
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"  # no device: its number may change at a reboot
