@@ -110,6 +110,26 @@ async def test_hidden_names_go_up_when_the_question_says_so(notes: Path) -> None
         assert await names_in(app, entry.cid) == {"f1", "f2", "f10", ".ssh"}
 
 
+async def test_names_are_left_out_by_a_pattern(notes: Path) -> None:
+    (notes / "a.log").write_text("log")
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "notes/")
+        await pilot.press("j", "u")
+        await shows(pilot, "Upload notes/: 4 files", "x leave out")
+        await pilot.press("x")
+        await shows(pilot, "Names to leave out")
+        await paste(pilot, "*.log !")
+        await pilot.press("enter")
+        await shows(pilot, "A pattern of names to leave out is wrong")
+        await pilot.press("backspace", "f", "2", "enter")
+        await shows(pilot, "Upload notes/: 2 files", "2 excluded names")
+        await confirm(pilot, "U")
+        await shows(pilot, "1 done")
+        (entry,) = await app.workspace.history.page(Query())
+        assert await names_in(app, entry.cid) == {"f1", "f10"}
+
+
 async def test_files_and_folders_together_are_one_question(notes: Path) -> None:
     (notes.parent / "alone.txt").write_bytes(b"x" * 500)
     async with workbench() as (app, pilot):

@@ -16,6 +16,7 @@ from pinui.figures import plural, size
 from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.sdk.writing.sources import FolderContents, contents_of
 from pinui.tui.dialogs.confirm import Confirm
+from pinui.tui.dialogs.prompt import CheckedPrompt
 from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
 from pinui.tui.places.files.keys import FOLDER_QUESTION
@@ -24,6 +25,12 @@ from pinui.workspace.text import clean, natural_key
 __all__ = ["FolderQuestion"]
 
 PROGRESS_SECONDS = 0.1
+
+
+class PatternsPrompt(CheckedPrompt[tuple[str, ...]]):
+    """Patterns of names; an empty line leaves nothing out."""
+
+    TAKES_EMPTY = True
 
 
 class FolderQuestion(Confirm):
@@ -40,6 +47,8 @@ class FolderQuestion(Confirm):
         """Whether hidden names inside the folders are uploaded, too."""
         self.each = False
         """Whether each file in the folders becomes a pin of its own."""
+        self.exclude: tuple[str, ...] = ()
+        """Patterns of names to leave out."""
         self._can_answer = False
         self._found = (0, 0)
 
@@ -71,6 +80,31 @@ class FolderQuestion(Confirm):
         """Pin each file by itself, or each folder as one."""
         self.each = not self.each
         self._count_again()
+
+    @property
+    def rules(self) -> FolderRules:
+        """The rules for these folders."""
+        return FolderRules(hidden=self.hidden, exclude=self.exclude)
+
+    def action_leave_out(self) -> None:
+        """Ask for patterns of names to leave out."""
+
+        async def checked(text: str) -> tuple[str, ...]:
+            patterns = tuple(text.split())
+            await asyncio.to_thread(FolderRules(exclude=patterns).excluded_in, self._paths[0])
+            return patterns
+
+        def answered(patterns: tuple[str, ...] | None) -> None:
+            if patterns is not None:
+                self.exclude = patterns
+                self._count_again()
+
+        note = "With spaces between them, by the rules of a .gitignore."
+        value = " ".join(self.exclude)
+        self.app.push_screen(
+            PatternsPrompt("Leave out", "Names to leave out", checked, value, placeholder="*.log build/", note=note),
+            answered,
+        )
 
     def _count_again(self) -> None:
         self._show("", [], "", can_answer=False)
@@ -104,7 +138,7 @@ class FolderQuestion(Confirm):
                 total += alone
                 continue
             note = partial(self._note, len(rows), total)
-            contents = await contents_of(path, FolderRules(hidden=self.hidden), on_found=note)
+            contents = await contents_of(path, self.rules, on_found=note)
             rows += await asyncio.to_thread(_rows, path.name, contents)
             total += contents.size
             left_out = left_out + contents.left_out

@@ -102,6 +102,13 @@ FOLDER_QUESTION = Group(
             "each file",
             "Pin each file by itself, or the folder as one",
         ),
+        here(
+            "folder_question.exclude",
+            "x",
+            "screen.leave_out",
+            "leave out",
+            "Leave out names by patterns such as *.log",
+        ),
     ),
 )
 

@@ -178,18 +178,18 @@ class FilesScreen(PlaceScreen):
     async def _upload(self, paths: list[Path]) -> None:
         from pinui.tui.places.files.folder_question import FolderQuestion
 
-        hidden, each, profile = False, False, self.workspace.profile
+        rules, each, profile = FolderRules(), False, self.workspace.profile
         if any([await asyncio.to_thread(_is_more_than_a_file, path) for path in paths]):
             question = FolderQuestion(paths, _readers(profile), keeps_empty_folders=profile.keeps_empty_folders)
             if not await self.ask(question):
                 return
-            hidden, each = question.hidden, question.each
+            rules, each = question.rules, question.each
         browser, transfers = self.browser, self.workspace.transfers
         if each or len(paths) > MOST_ROWS:
-            transfers.upload_all(paths, rules=FolderRules(hidden=hidden), each=each)
+            transfers.upload_all(paths, rules=rules, each=each)
         else:
             for path in paths:
-                transfers.upload(path, rules=FolderRules(hidden=hidden))
+                transfers.upload(path, rules=rules)
         for path in paths:
             browser.marked.pop(path, None)
         browser.refresh()
