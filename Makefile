@@ -71,8 +71,13 @@ $(KUBO) $(CLUSTER):
 	  go mod edit -require=$(MODULE) && \
 	  CGO_ENABLED=0 GOFLAGS='-mod=mod -buildvcs=false' go build -o $(@F) $(PACKAGE) && mv $(@F) $@
 
-bench: $(READY)  ## Measure speed and memory beside peers, as ratios
+bench: $(READY) build/peers/.ready  ## Measure speed beside peers, in ten minutes, and write the table into README.md
 	$(BIN)/python -m tests.bench $(ARGS)
+
+build/peers/.ready: tests/bench/peers.txt
+	$(PYTHON) -m venv build/peers
+	build/peers/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 SEED ?= 1
 COUNT ?= 400

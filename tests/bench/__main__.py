@@ -1,4 +1,7 @@
-"""`make bench`: every bench, or those named: `make bench ARGS="sdk node"`. Ratios count, not seconds."""
+"""`make bench`: one table of all figures; or longer benches by name: `make bench ARGS="sdk node"`, `ARGS=all`.
+
+Ratios count, not seconds.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,16 @@ import importlib
 import sys
 from pathlib import Path
 
+from tests.bench import figures
+
 
 def main() -> None:
     benches = sorted(path.stem for path in Path(__file__).parent.glob("bench_*.py"))
-    wanted = sys.argv[1:] or [name.removeprefix("bench_") for name in benches]
+    wanted = sys.argv[1:]
+    if not wanted:
+        figures.main()
+    if wanted == ["all"]:
+        wanted = [name.removeprefix("bench_") for name in benches]
     for name in wanted:
         if f"bench_{name}" not in benches:
             sys.exit(f"no bench {name!r}; there are: {', '.join(bench.removeprefix('bench_') for bench in benches)}")
