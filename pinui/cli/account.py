@@ -106,7 +106,8 @@ def sync(options: Namespace, console: Console) -> int:
             console.out_json({"pins": state.pins, "size": size, "elsewhere": state.elsewhere})
         else:
             made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
-            console.say(f"{plural(state.pins, 'pin')} of {workspace.profile.name} are known here now{made}.")
+            are = "is" if state.pins == 1 else "are"
+            console.say(f"{plural(state.pins, 'pin')} of {workspace.profile.name} {are} known here now{made}.")
 
     run(options, console, mirrored)
     return 0
@@ -144,6 +145,8 @@ def pin(options: Namespace, console: Console) -> int:
 def rename(options: Namespace, console: Console) -> int:
     """Give a pin another name at the service."""
     [cid], name = read_cids([options.cid]), typed_text(options.name, "name")
+    if not name.strip():
+        raise UsageError("The name is empty.", hint="A pin keeps its name until it gets another one.")
     run(options, console, lambda workspace: workspace.rename_at_service(cid, name))
     if console.as_json:
         console.out_json({"cid": cid, "name": name})

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["revoke"]
 
 MOST_NAMED = 20
+LAST_ANSWER = 5.0
+"""Seconds to wait for the answer of the last request after ctrl+c."""
 
 
 def revoke(options: Namespace, console: Console) -> int:
@@ -93,28 +95,36 @@ async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -
     bars = console.bars()
     revoked = gone = failed = 0
     many = len(cids) > MOST_NAMED
-    try:
-        for cid in cids:
-            if many:
-                bars.note(f"Revoking: {count(revoked + gone + failed)} of {count(len(cids))}.")
-            try:
-                result = await workspace.revoke(cid)
-            except PinuiError as error:
-                console.report(error, about=cid)
-                failed += 1
-                continue
-            revoked, gone = revoked + result.was_pinned, gone + (not result.was_pinned)
-            if console.as_json:
-                console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
-            elif result.was_pinned:
-                console.out(result.cid)
-            if not result.was_pinned and not many:
-                console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
-    except asyncio.CancelledError:
-        bars.note("")
-        left = len(cids) - revoked - gone - failed
-        console.say(f"Stopped: {report(revoked, gone, left=left)} The same command goes on.")
-        raise
+
+    async def revoke_one(cid: str) -> None:
+        nonlocal revoked, gone, failed
+        try:
+            result = await workspace.revoke(cid)
+        except PinuiError as error:
+            console.report(error, about=cid)
+            failed += 1
+            return
+        revoked, gone = revoked + result.was_pinned, gone + (not result.was_pinned)
+        if console.as_json:
+            console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
+        elif result.was_pinned:
+            console.out(result.cid)
+        if not result.was_pinned and not many:
+            console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
+
+    for cid in cids:
+        if many:
+            bars.note(f"Revoking: {count(revoked + gone + failed)} of {count(len(cids))}.")
+        working = asyncio.ensure_future(revoke_one(cid))
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            await asyncio.wait([working], timeout=LAST_ANSWER)  # so that the report counts it
+            working.cancel()
+            bars.note("")
+            left = len(cids) - revoked - gone - failed
+            console.say(f"Stopped: {report(revoked, gone, left=left)} The same command goes on.")
+            raise
     bars.note("")
     if len(cids) > 1:
         console.say(report(revoked, gone))

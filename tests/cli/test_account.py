@@ -141,3 +141,25 @@ def test_the_history_says_which_pins_are_gone_from_the_account(call: Run) -> Non
     assert states == {kept: "pinned", gone: "gone"}
     assert call("revoke", "--filter", "draft", "--dry-run").line == kept
     assert call("history", "--filter", "is:pinned").out.startswith(kept)
+
+
+def test_one_pin_is_known_and_two_are(call: Run) -> None:
+    call("store", '{"a":1}')
+    assert "1 pin of local is known here now." in call("sync").err
+    call("store", '{"a":2}')
+    assert "2 pins of local are known here now." in call("sync").err
+
+
+def test_a_pin_is_not_renamed_to_nothing(call: Run) -> None:
+    cid = call("store", '{"a":1}').line
+    for name in ("", "  "):
+        ran = call("rename", cid, name)
+        assert (ran.code, ran.out) == (2, "")
+        assert "The name is empty." in ran.err
+
+
+def test_a_request_to_pin_that_fails_tells_one_cause(call: Run) -> None:
+    ran = call("pin", "bafybeiffndsajwhk3lwjewwdxqntmjm4b5wxaaanokonsggenkbw6slwk4")
+    assert ran.code == 1
+    assert "the node looks nowhere else" in ran.err
+    assert "check the API's URL" not in ran.err

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinui.sdk.models import Pin
+from pinui.tui.entries import title_of
 from pinui.workspace import Entry, History, HistoryError, Query
 from pinui.workspace.filters import folded
 from pinui.workspace.history import HistoryFile
@@ -441,3 +442,22 @@ def test_the_words_of_a_filter_may_stand_in_different_places(
         history.add(row(1, recipient="alice", excerpt="see you at eight"), None)
         history.add(row(2, recipient="bob", excerpt="see you at nine"), None)
         assert history.count(Query(text=text)) == len(history.page(Query(text=text))) == found
+
+
+def test_pins_sort_by_the_titles_that_the_list_shows(path: Path) -> None:
+    with HistoryFile(path) as history:
+        history.add(row(1, kind="message", recipient="zoe", excerpt="  alpha"), None)
+        history.add(row(2, kind="message", recipient="alice", excerpt="\nzebra"), None)
+        history.add(row(3, kind="message", recipient="bob", excerpt="x", note="aaa"), None)
+        history.add(row(4, excerpt=" {}", name=""), None)
+        history.add(row(5, name="beta"), None)
+        history.add(row(6, name="Omega", note="a"), None)
+        for sort in ("name", "name-reversed"):
+            query = Query(of="pins", profile="local", sort=sort)
+            titles = [title_of(entry) for entry in history.page(query)]
+            assert titles == sorted(titles, key=str.casefold, reverse=sort != "name")
+            pages, last = list[str](), None
+            while page := history.page(query, after=last, limit=1):
+                last = page[-1]
+                pages += map(title_of, page)
+            assert pages == titles

@@ -139,11 +139,10 @@ def _hint(rejection: Rejection, details: str | None, reason: str | None, gateway
     if 300 <= status < 400:
         return "It answered with a redirect that is not followed: check the address of the service."
     if status == 404:
-        return (
-            "The gateway doesn't have this content, or not yet; another gateway may."
-            if gateway
-            else "It is not there; or there is no such call at this address: check the API's URL."
-        )
+        if gateway:
+            return "The gateway doesn't have this content, or not yet; another gateway may."
+        # A service that gives details has understood the call, and says what is missing.
+        return None if details else "It is not there; or there is no such call at this address: check the API's URL."
     if gateway and status == 504:
         return HINTS_BY_REASON["ERR_ID:00016"]
     if rejection.final:
