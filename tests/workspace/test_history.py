@@ -18,7 +18,7 @@ from pinui.workspace import Entry, History, HistoryError, Query
 from pinui.workspace.filters import folded
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.account import add_pin
-from pinui.workspace.history.schema import MAX_TIMESTAMP, VERSION, can_search, writing
+from pinui.workspace.history.schema import LAYOUT, MAX_TIMESTAMP, can_search, writing
 from pinui.workspace.rows import Kind, Sort
 from tests.workspace.old_histories import VERSIONS, write_old
 from tests.workspace.rows import START, cid, row
@@ -327,7 +327,7 @@ def _furnish(history: HistoryFile) -> None:
 
 
 def test_every_earlier_version_is_among_these_tests() -> None:
-    assert list(VERSIONS) == list(range(1, VERSION))
+    assert list(VERSIONS) == list(range(1, LAYOUT.version))
 
 
 @BOTH
@@ -374,7 +374,7 @@ class TestFilesThatAreNotOurs:
     def test_a_file_that_is_no_database_is_refused_and_stays(self, path: Path) -> None:
         path.parent.mkdir()
         path.write_text("these are my notes, which happen to have that name " * 20)
-        with HistoryFile(path) as history, pytest.raises(HistoryError, match="damaged or no history"):
+        with HistoryFile(path) as history, pytest.raises(HistoryError, match="damaged, or no file of pinui"):
             history.ids(Query())
         assert path.read_text().startswith("these are my notes")
 

@@ -111,10 +111,11 @@ def test_what_was_taken_and_not_begun_is_as_it_was(ledger: LedgerFile) -> None:
     assert [item.started_at for item in ledger.take(request, 2)] == [None, None]
 
 
-def test_a_file_of_another_program_is_left_alone(path: Path) -> None:
+@pytest.mark.parametrize("theirs", ["PRAGMA application_id = 7", "CREATE TABLE others (id)"])
+def test_a_file_of_another_program_is_left_alone(path: Path, theirs: str) -> None:
     path.parent.mkdir()
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA application_id = 7")
+        database.execute(theirs)
     database.close()
     before = path.read_bytes()
     with pytest.raises(WorkspaceError, match="another program"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from pinui.disk import private_folder
+from pinui.workspace import database
+from pinui.workspace.database import Layout, connect, run_script, writing
 from pinui.workspace.errors import HistoryError
 from pinui.workspace.filters import folded
 from pinui.workspace.history.pinned import both_versions
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEGINNING",
-    "BUSY_SECONDS",
     "ID_BITS",
+    "LAYOUT",
     "MAX_TIMESTAMP",
     "TEXT",
     "Database",
@@ -30,8 +30,6 @@ __all__ = [
     "writing",
 ]
 
-APPLICATION_ID = 0x70696E75  # “pinu”
-BUSY_SECONDS = 20.0
 CACHE_KIB = 8192
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
@@ -228,10 +226,12 @@ CREATE INDEX pins_by_title ON entries (
 ) WHERE standing > 0;
 """
 
-MIGRATIONS = (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS, EARLIER)
-"""The script at index N takes a file from version N to N + 1; version 0 is an empty file. Never change one that was
-released: add another."""
-VERSION = len(MIGRATIONS)
+LAYOUT = Layout(
+    0x70696E75,  # “pinu”
+    (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS, EARLIER),
+    HistoryError,
+    "Move it away to begin a new one; `history import` brings rows back from an export.",
+)
 
 BEGINNING = 12
 """Letters of a CID that the filter finds without looking at rows; seven of them are the same in most CIDs."""
@@ -298,15 +298,8 @@ class Database(sqlite3.Connection):
 def open_database(path: Path, *, searchable: bool) -> Database:
     """Open the history, making it if there is none."""
     with explained(path):
-        private_folder(path.parent)
-        # The rollback journal inherits this mode. SQLite itself would make the file with the user's umask.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=Database
-        )
+        connection = connect(path, Database)
         try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             connection.create_function("folded", -1, folded, deterministic=True)
             connection.create_function("in_bulk", 0, lambda: connection.in_bulk)
@@ -322,6 +315,11 @@ def open_database(path: Path, *, searchable: bool) -> Database:
         return connection
 
 
+def explained(path: Path) -> AbstractContextManager[None]:
+    """Turn errors of SQLite and of the disk into a sentence."""
+    return database.explained(path, LAYOUT)
+
+
 def _content_of(cid: str) -> str:
     """A key that both versions of a CID share."""
     return min(both_versions(cid))
@@ -331,7 +329,7 @@ def _is_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> b
     """Whether the file is up to date. One transaction: another process may be creating the file right now."""
     connection.execute("BEGIN")
     try:
-        return _version(connection, path) == VERSION and all(
+        return database.version_of(connection, path, LAYOUT) == LAYOUT.version and all(
             bool(names & _triggers(connection)) == searchable for names in TRIGGERS.values()
         )
     finally:
@@ -341,62 +339,19 @@ def _is_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> b
 def _make_ready(connection: sqlite3.Connection, path: Path, searchable: bool) -> None:
     """Create or migrate the tables and the search index, all or nothing."""
     with writing(connection):
-        version = _version(connection, path)  # again: another process may have done it meanwhile
-        for script in MIGRATIONS[version:]:
-            _run(connection, script)
-        if version < VERSION:
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+        database.migrate(connection, path, LAYOUT)
         known = _triggers(connection)
         for script, names in TRIGGERS.items():
             if searchable and not names & known:
-                _run(connection, script)
+                run_script(connection, script)
             elif not searchable:
                 # A build without the index can't insert with these triggers; a build with it rebuilds the index.
                 for name in names & known:
                     connection.execute(f"DROP TRIGGER {name}")
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of the file, inside the caller's transaction; 0 for an empty one."""
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        return 0
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise HistoryError(f"{path} is a database of another program.", hint="Move it away; nothing was changed.")
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > VERSION:
-        raise HistoryError(
-            f"{path} was written by a newer pinui (its version is {version}, this one knows {VERSION}).",
-            hint="Upgrade pinui; nothing was changed.",
-        )
-    return version
-
-
 def _triggers(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-
-
-def _run(connection: sqlite3.Connection, script: str) -> None:
-    """`executescript` would commit the transaction it is in."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
-
-
-@contextmanager
-def writing(connection: sqlite3.Connection) -> Generator[None]:
-    """One transaction that has the write lock from its beginning: two that upgrade later would deadlock."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextmanager
@@ -412,24 +367,3 @@ def undone_if_refused(connection: sqlite3.Connection) -> Generator[None]:
     finally:
         if connection.in_transaction:
             connection.execute("RELEASE part")
-
-
-@contextmanager
-def explained(path: Path) -> Generator[None]:
-    """Turn what SQLite and the OS say into a sentence."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise HistoryError(f"Another program has held {path} for {BUSY_SECONDS:.0f} seconds.") from error
-        if code == sqlite3.SQLITE_FULL:
-            raise HistoryError(
-                f"{path} cannot be written: the disk is full.", hint="Make room and try again."
-            ) from error
-        raise HistoryError(f"{path} cannot be used: {error}.") from error
-    except sqlite3.DatabaseError as error:
-        hint = "Move it away to begin a new one; `history import` brings rows back from an export."
-        raise HistoryError(f"{path} is damaged or no history: {error}.", hint=hint) from error
-    except OSError as error:
-        raise HistoryError(f"{path} cannot be used: {error.strerror or error}.") from error

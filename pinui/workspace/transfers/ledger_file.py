@@ -7,11 +7,11 @@ import os
 import sqlite3
 import time
 from array import array
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pinui.disk import private_folder
 from pinui.sdk.reading.partial import remove_partial
+from pinui.workspace.database import Layout, connect, explained, migrate, version_of, writing
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.text import encodable
 from pinui.workspace.transfers.owners import Owner, is_alive
@@ -25,52 +25,50 @@ if TYPE_CHECKING:
 
 __all__ = ["LedgerFile"]
 
-APPLICATION_ID = 0x70696E74  # “pint”
-BUSY_SECONDS = 20.0
 BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
 
-FIRST_TABLES = (
-    """
-    CREATE TABLE requests (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        kind TEXT NOT NULL,
-        profile TEXT NOT NULL,
-        title TEXT NOT NULL,
-        state TEXT NOT NULL,
-        options TEXT NOT NULL,
-        is_listed INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        owner TEXT,
-        listing INTEGER NOT NULL DEFAULT 0
-    )
-    """,
-    """
-    CREATE TABLE items (
-        id INTEGER PRIMARY KEY,
-        request INTEGER NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
-        source NOT NULL,
-        shown,
-        destination,
-        size INTEGER,
-        seen TEXT,
-        state INTEGER NOT NULL,
-        started_at INTEGER,
-        done INTEGER NOT NULL DEFAULT 0,
-        cid TEXT,
-        entry INTEGER,
-        error TEXT,
-        hint TEXT,
-        was_held INTEGER NOT NULL DEFAULT 0,
-        resume TEXT,
-        listing INTEGER NOT NULL DEFAULT 0
-    )
-    """,
-    "CREATE UNIQUE INDEX items_by_source ON items (request, source)",
-    # Small files first; and a page of a list is a short walk.
-    "CREATE INDEX items_by_state ON items (request, state, size, id)",
+FIRST_TABLES = """
+CREATE TABLE requests (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    profile TEXT NOT NULL,
+    title TEXT NOT NULL,
+    state TEXT NOT NULL,
+    options TEXT NOT NULL,
+    is_listed INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    owner TEXT,
+    listing INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY,
+    request INTEGER NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+    source NOT NULL,
+    shown,
+    destination,
+    size INTEGER,
+    seen TEXT,
+    state INTEGER NOT NULL,
+    started_at INTEGER,
+    done INTEGER NOT NULL DEFAULT 0,
+    cid TEXT,
+    entry INTEGER,
+    error TEXT,
+    hint TEXT,
+    was_held INTEGER NOT NULL DEFAULT 0,
+    resume TEXT,
+    listing INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX items_by_source ON items (request, source);
+-- Small files first; and a page of a list is a short walk.
+CREATE INDEX items_by_state ON items (request, state, size, id);
+"""
+LAYOUT = Layout(
+    0x70696E74,  # “pint”
+    (FIRST_TABLES,),
+    WorkspaceError,
+    "It holds unfinished transfers. Move it away, and the next transfer makes a new one.",
 )
-MIGRATIONS = (FIRST_TABLES,)
-"""The statements at index N take a file from version N to N + 1. Never change released ones: add others."""
 
 COLUMNS = (
     "id, source, coalesce(shown, source), destination, size, seen, state, started_at, done, cid, entry, error, hint,"
@@ -335,72 +333,27 @@ class LedgerFile:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """One transaction that has the write lock from its beginning: two that upgrade later would deadlock."""
         with self._explained():
-            database = self._open()
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-                database.execute("COMMIT")
-            except BaseException:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
+            connection = self._open()
+            with writing(connection):
+                yield connection
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            private_folder(self.path.parent)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # the journal inherits this mode
-            database = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            connection = connect(self.path, sqlite3.Connection)
             try:
-                database.execute("PRAGMA synchronous = FULL")
-                database.execute("PRAGMA foreign_keys = ON")
-                database.execute("PRAGMA journal_mode = DELETE")
-                self._make_ready(database)
+                connection.execute("PRAGMA journal_mode = DELETE")
+                if version_of(connection, self.path, LAYOUT) < LAYOUT.version:
+                    with writing(connection):
+                        migrate(connection, self.path, LAYOUT)
             except BaseException:
-                database.close()
+                connection.close()
                 raise
-            self._connection = database
+            self._connection = connection
         return self._connection
 
-    def _make_ready(self, database: sqlite3.Connection) -> None:
-        if self._check_version(database) == len(MIGRATIONS):
-            return
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            version = self._check_version(database)  # again: another process may have done it meanwhile
-            for statement in (statement for script in MIGRATIONS[version:] for statement in script):
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            database.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-            database.execute("COMMIT")
-        except BaseException:
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-            raise
-
-    def _check_version(self, database: sqlite3.Connection) -> int:
-        version: int = database.execute("PRAGMA user_version").fetchone()[0]
-        is_foreign = database.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION_ID)
-        if version > len(MIGRATIONS) or is_foreign:
-            raise WorkspaceError(
-                f"{self.path} was written by a newer pinui, or by another program.",
-                hint="Upgrade pinui, or move it away; nothing was changed.",
-            )
-        return version
-
-    @contextmanager
-    def _explained(self) -> Generator[None]:
-        """Turn what SQLite and the OS say into a sentence."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise WorkspaceError(
-                f"{self.path} cannot be used: {error}.",
-                hint="It holds unfinished transfers. Move it away, and the next transfer makes a new one.",
-            ) from error
-        except OSError as error:
-            raise WorkspaceError(f"{self.path} cannot be used: {error.strerror or error}.") from error
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.path, LAYOUT)
 
 
 def _request(row: Sequence[Any], tally: Tally, error: str | None, *, is_running: bool) -> Request:
