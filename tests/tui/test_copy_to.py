@@ -10,7 +10,9 @@ import pytest
 from pinui import PeerStatus
 from pinui.node import Node
 from pinui.tui.app import Pinui
+from pinui.tui.places.pins.copy_to import copy_question
 from pinui.workspace import Profile, Workspace
+from pinui.workspace.copying import Item, Plan
 from tests.tui.conftest import TOKEN
 from tests.tui.pilots import confirm, shows, told, until, workbench
 from tests.tui.test_pins import pins_of, store
@@ -63,6 +65,15 @@ async def test_without_another_service_the_next_step_is_told() -> None:
         await shows(pilot, "1 pin")
         await pilot.press("c")
         await told(pilot, "There is no other service to copy to.")
+
+
+async def test_the_question_tells_why_pins_are_left_out_in_whole_sentences() -> None:
+    why = "its CID would change, as it was cut into blocks in another way than the service does"
+    left_out = [Item(f"left {number}", None, 10, "left out", why) for number in range(3)]
+    plan = Plan("kubo", "pinata", (Item("goes", None, 10, "upload"), *left_out))
+    async with workbench(size=(80, 24)) as (app, pilot):
+        app.push_screen(copy_question(plan, Profile("pinata", "pinata")))
+        await shows(pilot, "• 3 left out", "Left out: its CID would change, as it was cut into", "the service does.")
 
 
 async def test_the_detail_tells_the_peers_of_a_cluster_and_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,12 +81,14 @@ def copy_question(plan: Plan, to: Profile) -> Confirm:
     ]
     if there := plan.of("there"):
         rows.append((f"{count(len(there))} there already", ""))
-    rows += [(f"{count(number)} left out: {why}", "") for why, number in plan.reasons.items()]
+    if left_out := plan.of("left out"):
+        rows.append((f"{count(len(left_out))} left out", ""))
+    reasons = "".join(f"Left out: {why}. " for why in plan.reasons)
     number = len(plan.going)
     return Confirm(
         f"Copy to {to.name}",
         f"Copy {plural(number, 'pin')} to {to.name} ({_kind(to)})?",
-        "Names are kept; dates are not. Anyone with a CID can read its content. "
+        f"{reasons}Names are kept; dates are not. Anyone with a CID can read its content. "
         f"Nothing is removed from {plan.source}.",
         f"Copy {count(number)}",
         rows,
