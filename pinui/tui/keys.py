@@ -111,9 +111,9 @@ def key_table(groups: Iterable[Group]) -> str:
     """The README's key table, as Markdown."""
     lines: list[str] = []
     for group in groups:
-        lines += [f"**{group.title}**", "", "| key | what it does |", "|---|---|"]
+        lines += [f"**{group.title}**", "", "| key | what it does | name |", "|---|---|---|"]
         for command in group.commands:
             keys = " ".join(f"`{key_name(key)}`" for key in command.keys.split(","))
-            lines.append(f"| {keys} | {command.tooltip} |")
+            lines.append(f"| {keys} | {command.tooltip} | `{command.id}` |")
         lines.append("")
     return "\n".join(lines).strip() + "\n"

@@ -82,7 +82,8 @@ class PinuiProvider(Provider):
                 if command.palette:
                     place = f"{group.title.partition(':')[0]}: " if group.place else ""
                     name = place + command.label if place else command.label[0].upper() + command.label[1:]
-                    about = f"{command.tooltip}  ({key_name(command.keys.split(',')[0])})"
+                    keys = self.bench.keys.get(command.id, command.keys)
+                    about = f"{command.tooltip}  ({key_name(keys.split(',')[0])})"
                     yield Known(name, about, partial(self._run, group, command))
 
     async def _run(self, group: Group, command: Command) -> None:

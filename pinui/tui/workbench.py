@@ -149,6 +149,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         """The row that another place stored last. Pins puts the cursor there at the next visit."""
         self.messages: deque[Told] = deque(maxlen=KEPT)
         """Everything that was told in this run. A toast vanishes."""
+        self.keys: dict[str, str] = {}
+        """The keys of commands, by their ids, where `config.toml` has others than usual."""
+        self._key_mistakes: list[str] = []
         self.busy = Busy(self, self._show_standing)
         self.tests: dict[str, list[TestResult]] = {}
         self.tested_at: dict[str, float] = {}
@@ -177,6 +180,11 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         set_first_theme(self, theme if isinstance(theme, str) and theme in self.available_themes else "pinui")
         self._chosen_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._remember_theme)
+        if table := self.workspace.profiles.keys():
+            from pinui.tui.keymap import read_keymap
+
+            self.keys, self._key_mistakes = read_keymap(table, self.KEYS)
+            self.set_keymap(self.keys)
 
     def on_mount(self) -> None:
         """After the first frame: the client, the node and the history, in the background."""
@@ -186,6 +194,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._tell_no_more = on_notice(lambda notice: self.tell(notice, warning=True))
         self.call_after_refresh(self.connect)
         self._tell_back()
+        for mistake in self._key_mistakes:
+            self.tell(f"{self.workspace.paths.config.name}: {mistake}", warning=True)
         self.run_worker(self._tell_left, exit_on_error=False)
         self.set_interval(LOOK, self.look_for_others)
         for name in ("SIGTERM", "SIGHUP"):

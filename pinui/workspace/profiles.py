@@ -96,6 +96,10 @@ class Profiles:
         """A remembered choice, such as the theme."""
         return self._table("settings").get(key, default)
 
+    def keys(self) -> dict[str, Any]:
+        """The keys that were chosen for commands of the workbench, as they are written."""
+        return self._table("keys")
+
     # Writing
 
     def save(self, profile: Profile) -> None:
