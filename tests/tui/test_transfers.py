@@ -158,7 +158,7 @@ async def test_a_folder_opens_into_its_files(photos: Path, monkeypatch: pytest.M
         await pilot.press("enter")
         await shows(pilot, "▾ photos/", "✗ f3.jpg", "Permission denied", "↑ f9.jpg", "50 %", "✓ f0.jpg")
         await pilot.press("j")
-        await shows(pilot, "f3.jpg: Permission denied.")
+        await shows(pilot, "f3.jpg: Permission denied.", "r retry")
         await pilot.press("enter")
         await shows(pilot, "▸ photos/")
         assert "f3.jpg" not in text_of(app)

@@ -18,6 +18,7 @@ from pinui.workspace import Profile, Query, Transfer, Workspace
 from pinui.workspace.copies import copy_options
 from pinui.workspace.copying import Copying
 from pinui.workspace.transfers.rows import NewItem
+from pinui.workspace.transfers.slots import Slots
 from tests.workspace.rows import cid
 
 
@@ -199,3 +200,113 @@ async def test_a_transfer_whose_items_are_gone_is_not_done(
     await workspace.transfers.join()
     assert transfer.state == "failed"
     assert transfer.error == "Another pinui process has finished or forgotten this transfer."
+
+
+def refuse(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, names: set[str]) -> None:
+    """Let uploads of these names fail, as long as they are in the set."""
+    upload = workspace.upload
+
+    async def odd(source: Path, **options: Any) -> Any:
+        if source.name in names:
+            raise PermissionError(13, "Permission denied", str(source))
+        return await upload(source, **options)
+
+    monkeypatch.setattr(workspace, "upload", odd)
+
+
+async def test_one_file_of_a_transfer_is_tried_again(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = {"3.txt", "4.txt"}
+    refuse(workspace, monkeypatch, closed)
+    transfer = workspace.transfers.upload_all(files)
+    await workspace.transfers.wait(transfer)
+    assert (transfer.state, transfer.failed) == ("failed", 2)
+    ledger, number = workspace.transfers.ledger, transfer.number or 0
+    failed = {item.shown: item for item in await ledger.items((await ledger.ids(number, by_state=True))[:2])}
+    closed.clear()
+    await workspace.transfers.retry_item(transfer, failed["3.txt"])
+    await workspace.transfers.wait(transfer)
+    assert (transfer.state, transfer.failed, transfer.finished) == ("failed", 1, 19)
+    await workspace.transfers.retry_item(transfer, failed["4.txt"])
+    await workspace.transfers.wait(transfer)
+    assert (transfer.state, transfer.finished) == ("done", 20)
+
+
+async def test_one_file_is_tried_again_while_others_run(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed, last = {"3.txt"}, asyncio.Event()
+    refuse(workspace, monkeypatch, closed)
+    upload = workspace.upload
+
+    async def slow(source: Path, **options: Any) -> Any:
+        if source.name == "19.txt":
+            await last.wait()
+        return await upload(source, **options)
+
+    monkeypatch.setattr(workspace, "upload", slow)
+    transfer = workspace.transfers.upload_all(files)
+    await until(workspace, lambda: transfer.finished == 18 and transfer.failed == 1)
+    ledger = workspace.transfers.ledger
+    await ledger.marked()
+    [failed] = await ledger.items((await ledger.ids(transfer.number or 0, by_state=True))[:1])
+    closed.clear()
+    await workspace.transfers.retry_item(transfer, failed)
+    last.set()
+    await workspace.transfers.wait(transfer)
+    assert (transfer.state, transfer.finished) == ("done", 20)
+
+
+async def test_as_many_files_go_at_once_as_the_settings_say(
+    own_home: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_home.mkdir()
+    (own_home / "config.toml").write_text("[settings]\ntransfers_at_once = 5\n")
+    async with await Workspace.open() as workspace:
+        go_on = hold_uploads(workspace, monkeypatch)
+        transfer = workspace.transfers.upload_all(files)
+        await until(workspace, lambda: len(transfer.running) == 5)
+        await asyncio.sleep(0)
+        assert len(transfer.running) == 5
+        go_on.set()
+        await workspace.transfers.join()
+        assert transfer.state == "done"
+
+
+async def test_a_later_request_does_not_wait_for_all_files_of_an_earlier_one(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = count_uploads(workspace, monkeypatch)
+    first = workspace.transfers.upload_all(files[:18])
+    await until(workspace, lambda: first.is_listed)
+    second = workspace.transfers.upload_all(files[18:])
+    third = workspace.transfers.upload(files[17], name="again")
+    await workspace.transfers.join()
+    assert {one.state for one in (first, second, third)} == {"done"}
+    order = [path.name for path in begun]
+    assert order.index("18.txt") < 15 > order.index("19.txt"), order
+
+
+async def test_turns_go_round_kinds_and_requests() -> None:
+    slots, order = Slots(1), list[str]()
+
+    async def work(kind: str, request: int) -> None:
+        async with slots.one(kind, request):
+            order.append(f"{kind} {request}")
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        for kind, request in [("upload", 1)] * 4 + [("upload", 2)] * 2 + [("revoke", 3)] * 3:
+            group.create_task(work(kind, request))
+    assert order == [
+        "upload 1",
+        "upload 1",
+        "revoke 3",
+        "upload 2",
+        "revoke 3",
+        "upload 1",
+        "revoke 3",
+        "upload 2",
+        "upload 1",
+    ]

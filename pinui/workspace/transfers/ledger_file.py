@@ -69,6 +69,7 @@ LAYOUT = Layout(
     WorkspaceError,
     "It holds unfinished transfers. Move it away, and the next transfer makes a new one.",
 )
+RETRIED = (ItemState.FAILED, ItemState.BROKEN_OFF, ItemState.CANCELLED)
 
 COLUMNS = (
     "id, source, coalesce(shown, source), destination, size, seen, state, started_at, done, cid, entry, error, hint,"
@@ -296,8 +297,8 @@ class LedgerFile:
         with self._writing() as database:
             database.execute(
                 "UPDATE items SET state = ?, error = NULL, hint = NULL, seen = NULL, started_at = NULL, done = 0"  # noqa: S608
-                f" WHERE request = ? AND state IN (?, ?){which}",
-                (ItemState.WAITING, request, ItemState.FAILED, ItemState.CANCELLED, *(() if item is None else (item,))),
+                f" WHERE request = ? AND state IN (?, ?, ?){which}",
+                (ItemState.WAITING, request, *RETRIED, *(() if item is None else (item,))),
             )
             database.execute("UPDATE requests SET state = 'unfinished' WHERE id = ?", (request,))
 

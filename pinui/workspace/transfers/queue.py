@@ -265,6 +265,18 @@ class Transfers:
                 self._services[id] = used
             self._again(transfer, "retry")
 
+    async def retry_item(self, transfer: Transfer, item: Item) -> None:
+        """Try one failed item again."""
+        if transfer.number is None:
+            return
+        await self.ledger.marked()
+        await self.ledger.retry(transfer.number, item.id)
+        if transfer.is_active:
+            transfer.failed = max(0, transfer.failed - 1)
+            self._changed()
+        else:
+            self._again(transfer, "resume")
+
     def _again(self, transfer: Transfer, how: Literal["resume", "retry", "list"]) -> None:
         if transfer.id not in self._services:
             try:
@@ -424,7 +436,7 @@ class Transfers:
             with suppress(WorkspaceError):
                 await self._let_go(transfer, line, None)
         else:
-            transfer.state = "failed" if transfer.failed else "done"
+            transfer.state = "failed" if transfer.failed or transfer.unfinished else "done"
             if transfer.items == 1 and transfer.total is not None:
                 transfer.done = transfer.total if transfer.state == "done" else transfer.done
             ends_as = "failed" if transfer.is_for_good and not transfer.unfinished else "unfinished"

@@ -28,6 +28,7 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.workspace import Profile, Transfer, WorkspaceError
+from pinui.workspace.transfers.rows import Item, ItemState
 
 __all__ = ["FilesScreen"]
 
@@ -289,6 +290,8 @@ class FilesScreen(PlaceScreen):
         """Only what this row can do."""
         transfer = self.transfers.current if self.is_mounted else None
         states = ACTIONS.get((action, *map(str, parameters)))
+        if parameters == ("retry",) and self._failed_item is not None:
+            return True
         if states is not None:
             return transfer is not None and transfer.state in states
         if action == "open_transfer":
@@ -326,9 +329,19 @@ class FilesScreen(PlaceScreen):
 
     def action_retry_transfer(self, _word: str) -> None:
         """Once more, or what was left of it."""
-        if (transfer := self.transfers.current) is not None:
+        if (transfer := self.transfers.current) is None:
+            return
+        if (item := self._failed_item) is not None:
+            self.work_on(lambda: self.workspace.transfers.retry_item(transfer, item), "retry", exclusive=False)
+        else:
             self.workspace.transfers.retry(transfer.id)
             self.workspace.transfers.resume(transfer)
+
+    @property
+    def _failed_item(self) -> Item | None:
+        """The file under the cursor, if it has failed."""
+        item = self.transfers.current_item if self.is_mounted else None
+        return item if item is not None and item.state in (ItemState.FAILED, ItemState.BROKEN_OFF) else None
 
     def action_pause_transfer(self, _word: str) -> None:
         """Stop it for now, or go on with it."""
