@@ -52,7 +52,7 @@ def size(number: float | None) -> str:
 def total_size(sizes: Sequence[int | None]) -> str:
     """Sizes added up: `4.8 MB`, with unknown ones among them `4.8 MB and more`, or `size unknown`."""
     known = [one for one in sizes if one is not None]
-    if sizes and not known:
+    if len(known) < len(sizes) and not sum(known):
         return "size unknown"
     return size(sum(known)) + ("" if len(known) == len(sizes) else " and more")
 

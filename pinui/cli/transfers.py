@@ -61,7 +61,8 @@ async def _resume(workspace: Workspace, console: Console, ids: Sequence[int]) ->
     left = [one for one in await workspace.transfers.ledger.requests() if one.state == "failed"]
     failed |= any(one.id in {request.id for request in chosen} for one in left)
     if left:
-        console.say(f"{plural(len(left), 'transfer')} failed for good: `pinui transfers` shows them.")
+        them = "it" if len(left) == 1 else "them"
+        console.say(f"{plural(len(left), 'transfer')} failed for good: `pinui transfers` shows {them}.")
     if not chosen:
         console.hint("No transfers are left.")
     return 1 if failed else 0

@@ -66,7 +66,7 @@ def test_transfers_go_on_after_quitting(environment: dict[str, str], tmp_path: P
         tmux.press("u")
         tmux.shows(f"▸ {FILES} files", "waiting for the service")
         tmux.press("q")
-        tmux.shows("1 transfer is not done. Quit anyway?", "They go on next time", "Q to quit")
+        tmux.shows("1 transfer is not done. Quit anyway?", "Nothing is lost", "Q to quit")
         tmux.press("Q")
         tmux.shows("Pane is dead")
     finally:

@@ -47,6 +47,12 @@ def test_the_folders_own_patterns_count_and_the_callers_come_last(site: Path) ->
         "draft.tmp",
     }
     assert ".ipfsignore" in taken(site, FolderRules(hidden=True))
+    assert look_into(site).left_out.hidden == 0, "the list of patterns is not missed"
+
+
+def test_a_file_is_taken_back_from_a_folder_whose_entries_are_left_out(site: Path) -> None:
+    assert "img/cat.png" in taken(site, FolderRules(exclude=["img/**", "!img/cat.png"]))
+    assert "img/cat.png" not in taken(site, FolderRules(exclude=["img/**"]))
 
 
 def test_a_copy_that_must_be_the_same_takes_everything(site: Path) -> None:

@@ -179,13 +179,13 @@ async def test_the_bar_tells_the_progress_of_all_of_them_in_every_place(
         await shows(pilot, "↑ 10 of 30")
 
 
-async def test_quitting_says_that_transfers_go_on_next_time(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_quitting_says_how_transfers_go_on_next_time(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench() as (app, pilot):
         hold_uploads(app, monkeypatch)
         app.workspace.transfers.upload(photos / "f1.jpg")
         await until(pilot, lambda: app.workspace.transfers.active, "the transfer")
         await pilot.press("q")
-        await shows(pilot, "1 transfer is not done. Quit anyway?", "They go on next time")
+        await shows(pilot, "1 transfer is not done. Quit anyway?", "Nothing is lost: next time, Files lists it")
 
 
 async def test_a_hundred_thousand_files_scroll_and_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,9 @@ class FolderRules:
         from pathspec.patterns.gitignore import GitIgnorePatternError
 
         try:
-            return GitIgnoreSpec.from_lines(patterns).match_file
+            # For pathspec, `dir/**` matches `dir/` itself, too. Folders in it are not entered: `dir/*` says the same.
+            lines = [line.rstrip()[:-1] if line.rstrip().endswith("/**") else line for line in patterns]
+            return GitIgnoreSpec.from_lines(lines).match_file
         except (GitIgnorePatternError, re.error) as error:
             raise PinuiError(f"A pattern of names to leave out is wrong: {error}") from error
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple, Self, TypeVar, cast
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob, LeftOut
 from pinui.sdk.names import media_type_of
-from pinui.sdk.writing.folder_rules import USUAL, FolderRules
+from pinui.sdk.writing.folder_rules import IGNORE_FILE, USUAL, FolderRules
 
 __all__ = [
     "PIECE",
@@ -214,7 +214,7 @@ class FolderWalk:
                 self.on_found(self.files, self.size)
             is_link = entry.is_symlink() or (os.name == "nt" and _is_junction(entry))
             if is_hidden(entry.name) and not rules.hidden:
-                hidden += 1
+                hidden += bool(here.prefix) or entry.name != IGNORE_FILE  # nobody misses the list of patterns itself
             elif is_excluded is not None and is_excluded(here.prefix + entry.name + "/" * entry.is_dir()):
                 excluded += 1
             elif is_link and not rules.follow_links:

@@ -403,7 +403,8 @@ def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
     consequences: list[str] = []
     if running:
         undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
-        consequences.append("They go on next time: Files lists them until they are resumed or forgotten.")
+        lists = "lists it, and r goes on" if running == 1 else "lists them, and R goes on with all"
+        consequences.append(f"Nothing is lost: next time, Files {lists}.")
     for work in unfinished:
         undone.append(work.fact)
         consequences.append(work.consequence)
