@@ -413,6 +413,41 @@ async def test_another_server_is_not_taken_for_kubo(kubo_daemon: KuboServer) -> 
         assert "pin_api_url" in (caught.value.hint or "")
 
 
+class DiesBeforeItPins(httpx.AsyncHTTPTransport):
+    """A process that is killed after the blocks have arrived."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/pin/add"):
+            raise httpx.ConnectError("killed")
+        return await super().handle_async_request(request)
+
+
+async def test_no_pin_of_a_car_is_there_without_its_name(
+    client: Client, kubo_daemon: KuboServer, tmp_path: Path
+) -> None:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as other:
+        record = await other.upload(Blob(b"named or not there", name="a.txt"))
+        archive = await other.export_car(record.cid, tmp_path / "a.car")
+    async with on(kubo_daemon, transport=DiesBeforeItPins()) as killed:
+        with pytest.raises(NetworkError):
+            await killed.import_car(archive, name="a.txt")
+    assert await client.find(record.cid) is None
+    await client.import_car(archive, name="a.txt")
+    pin = await client.find(record.cid)
+    assert (pin and pin.name) == "a.txt"
+
+
+async def test_a_car_without_all_its_blocks_is_refused_at_once(client: Client, tmp_path: Path) -> None:
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as other:
+        record = await other.upload(random.Random(9).randbytes(3 * CHUNK))
+        archive = await other.export_car(record.cid, tmp_path / "whole.car")
+    cut = tmp_path / "cut.car"
+    cut.write_bytes(archive.read_bytes()[: -CHUNK - 60])
+    with pytest.raises(PinuiError):
+        await client.import_car(cut, exported=record.cid)
+    assert await client.find(record.cid) is None
+
+
 async def test_content_moves_to_the_daemon_and_back_as_a_car_file(
     client: Client, reader: Client, tmp_path: Path
 ) -> None:

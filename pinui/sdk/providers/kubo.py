@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import cast
 
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
@@ -13,7 +12,7 @@ from pinui.sdk.errors import NetworkTimeout, PinuiError, ProviderError
 from pinui.sdk.models import ClientConfig, Pin, Pinned, Timeouts, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.adding import AddCall, AddingProvider
-from pinui.sdk.providers.api import Api, Line, Query, ServiceKind
+from pinui.sdk.providers.api import Api, Query, ServiceKind
 from pinui.sdk.providers.multiaddrs import daemon_of, multiaddrs
 from pinui.sdk.reading.gateways import Gateway, gateways_of
 from pinui.sdk.transport.http import OnProgress, Request
@@ -163,19 +162,22 @@ class KuboProvider(AddingProvider):
         return True
 
     async def import_car(self, root: str, archive: UploadSource, *, on_progress: OnProgress | None = None) -> Pinned:
-        """Pin the content of a CAR with this one root."""
+        """Pin the content of a CAR with this one root.
+
+        The blocks come first. Pin and name come together, so that an interruption leaves no pin without its name.
+        """
         body = Multipart(archive.parts, (), on_progress)
-        request = self._api.upload("api/v0/dag/import", {"pin-roots": "true"}, body, body.content_type)
+        request = self._api.upload("api/v0/dag/import", {"pin-roots": "false"}, body, body.content_type)
         async with aclosing(self._api.lines(request)) as lines:
+            async for _line in lines:
+                pass
+        name = self._call.name(archive.name) if archive.name else None
+        query = {"arg": root, "name": name, "progress": "true", "offline": "true"}
+        async with aclosing(self._api.lines(self._command("pin/add", query, transfer=True))) as lines:
             async for line in lines:
-                told = cast("Line", line.get("Root")) if isinstance(line.get("Root"), dict) else {}
-                if trouble := str(told.get("PinErrorMsg") or ""):
-                    raise ProviderError(trouble, status=200, details=trouble)
-                if told:
+                if "Pins" in line:
                     self._reader.remember_pinned(root)
-                    if archive.name:
-                        await self._name(root, archive.name)
-                    return Pinned(root, archive.size, "verified")  # Kubo checks every block, and names the root itself
+                    return Pinned(root, archive.size, "verified")  # Kubo checks every block
         raise wire.not_understood(200, "it doesn't say that anything was pinned")
 
     async def rename(self, cid: str, name: str) -> None:
