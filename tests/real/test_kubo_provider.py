@@ -410,7 +410,7 @@ async def test_another_server_is_not_taken_for_kubo(kubo_daemon: KuboServer) -> 
     async with on(kubo_daemon, pin_api_url=wrong, retries=0) as client:
         with pytest.raises(ProviderError) as caught:
             await client.test_connection()
-        assert "pin_api_url" in (caught.value.hint or "")
+        assert "Kubo's RPC" in (caught.value.hint or "")
 
 
 class DiesBeforeItPins(httpx.AsyncHTTPTransport):
