@@ -90,7 +90,7 @@ screenshots: $(READY)  ## Draw screenshots/ with the tests' pilots
 snapshots: $(READY)  ## Store the pictures of tests/tui/snapshots as the screens look now
 	UPDATE_SNAPSHOTS=1 $(PYTEST) tests/tui/test_snapshots.py -n 2 $(ARGS)
 
-lock: $(READY)  ## Write requirements.lock anew from pyproject.toml
+lock: $(READY)  ## Regenerate requirements.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --system-certs --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	  --python-version 3.11 --group dev -o requirements.lock pyproject.toml
 

@@ -233,7 +233,7 @@ def _rename(verbs: _Verbs) -> None:
 
 
 def _revoke(verbs: _Verbs) -> None:
-    verb = verbs.add("revoke", "take pins away at the service")
+    verb = verbs.add("revoke", "unpin content at the service")
     verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
     verb.add_argument("--filter", metavar="TEXT", default="", help=f"every pin that matches: {FILTER}")
     verb.add_argument("--dry-run", action="store_true", help="only list what would be revoked")

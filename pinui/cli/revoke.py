@@ -1,4 +1,4 @@
-"""`pinui revoke`: take pins away, after a question."""
+"""`pinui revoke`: unpin content, after a question."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class LimitedServer(web.Server):
         self._sweeper = asyncio.create_task(self._sweep())
 
     def stop_watching(self) -> None:
-        """No more looking, and no more waiting for connections that ask nothing."""
+        """Stop watching, and close idle connections."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         for handler in list(self._idle_until):

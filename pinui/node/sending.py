@@ -46,7 +46,7 @@ class Outgoing:
     async def send_batch(
         self, request: web.BaseRequest, response: web.StreamResponse, content: Iterator[Bytes], size: int
     ) -> bool:
-        """Read and send about so much, in a room; whether there may be more. Afterwards, nothing of it is held."""
+        """Send one batch, in a room, and return whether more may follow. Afterwards, nothing of it is held."""
         batch, more = await self._workers.next_batch(content, size)
         if not response.prepared:
             await response.prepare(request)

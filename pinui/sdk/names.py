@@ -25,7 +25,7 @@ def media_type_of(name: str) -> str:
 
 
 def safe_name(name: str, fallback: str) -> str:
-    """The last part of a name, without what a file system or a terminal could trip over."""
+    """The last part of a name, without characters that are unsafe for a disk or a terminal."""
     last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
     cleaned = EDGES.sub("", UNSAFE.sub("_", last))
     # A name is cut at its stem, so that it keeps its ending.

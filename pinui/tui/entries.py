@@ -49,6 +49,6 @@ def title_of(entry: Entry) -> str:
 def size_in_words(entry: Entry) -> str:
     """Bytes, of a file or of the JSON text."""
     if entry.bytes is None:
-        return "not told by the service"
+        return "unknown: the service doesn't tell it"
     exact = f"{count(entry.bytes)} bytes" if entry.kind == "file" else f"{count(entry.bytes)} bytes of JSON"
     return exact if entry.bytes < 1000 else f"{size(entry.bytes)} · {exact}"

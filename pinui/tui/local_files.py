@@ -27,7 +27,7 @@ __all__ = [
 
 LARGEST_TEXT = 256_000
 """The most characters in the editor: the more it holds, the slower it answers each key."""
-TOO_LARGE = "That is more than an editor is for: upload it as a file (3), or use `pinui store @FILE`."
+TOO_LARGE = "That is too large for the editor: upload it as a file (3), or use `pinui store @FILE`."
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class ThemesProvider(Provider):
             yield DiscoveryHit(Content(words), doing, text=name)
 
     async def search(self, query: str) -> Hits:
-        """What matches."""
+        """Themes that match the query."""
         matcher = self.matcher(query)
         for name, words, doing in self._known():
             if (score := matcher.match(name)) > 0:

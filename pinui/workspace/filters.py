@@ -1,6 +1,6 @@
 """The filter language: `kind:json size:>1mb age:<7d on:account is:revoked to:alice -draft "two words"`.
 
-Every term narrows the filter, a minus in front turns a term round. Text that isn't a term of this language is looked
+Every term narrows the filter, a leading minus negates a term. Text that isn't a term of this language is looked
 for as it is, so pasted text finds itself.
 """
 

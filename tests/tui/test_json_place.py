@@ -280,7 +280,7 @@ async def test_an_editor_takes_no_more_than_it_can_work_with(tmp_path: Path) -> 
     path.write_text(json.dumps("x" * LARGEST_TEXT))
     os.mkfifo(tmp_path / "pipe")
     async with workbench() as (app, pilot):
-        for name, words in ((path, "more than an editor is for"), (tmp_path / "pipe", "pipe is a device or a pipe")):
+        for name, words in ((path, "too large for the editor"), (tmp_path / "pipe", "pipe is a device or a pipe")):
             await pilot.press("2", "f3")
             await shows(pilot, "Which JSON file?")
             await paste(pilot, str(name))
@@ -292,7 +292,7 @@ async def test_an_editor_takes_no_more_than_it_can_work_with(tmp_path: Path) -> 
         assert len(place_of(app).editor.text) == LARGEST_TEXT - 10
         for text in ("2" * 11, "\u200b" * 2):  # an escape has six characters
             await paste(pilot, text)
-            await told(pilot, "more than an editor is for")
+            await told(pilot, "too large for the editor")
         assert place_of(app).editor.text == "1" * (LARGEST_TEXT - 10)
         place_of(app).editor.select_all()
         await paste(pilot, '"\u200b"')
@@ -398,7 +398,7 @@ async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(mon
         await pilot.press("y", "p")
         await until(pilot, lambda: copied == ["$.rows"])
         await pilot.press("e")
-        await told(pilot, "more than an editor is for")
+        await told(pilot, "too large for the editor")
         assert not written, "what nobody asked for is not put into words"
         await pilot.press("y", "j")
         await until(pilot, lambda: len(copied) == 2)

@@ -24,7 +24,7 @@ async def test_the_log_opens_from_every_place_and_tells_what_was_told() -> None:
 async def test_f2_opens_the_log_from_inside_a_field() -> None:
     async with workbench() as (_app, pilot):
         await pilot.press("2", "enter", "f2")
-        await shows(pilot, "Nothing was told yet.")
+        await shows(pilot, "No messages yet.")
 
 
 async def test_an_error_has_all_its_words_in_the_log_and_the_newest_message_comes_first() -> None:

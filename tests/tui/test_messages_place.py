@@ -38,7 +38,7 @@ async def test_a_message_is_written_stored_and_its_cid_copied(monkeypatch: pytes
         await shows(pilot, "Write to alice")
         await paste(pilot, "The keys are in the box.")
         await pilot.press("enter")
-        await shows(pilot, "you → alice", "The keys are in the box.", "Nobody delivers it")
+        await shows(pilot, "you → alice", "The keys are in the box.", "It is not delivered")
         entry = (await app.workspace.history.page(Query()))[0]
         assert (entry.kind, entry.recipient) == ("message", "alice")
         await pilot.press("escape", "shift+tab", "y")

@@ -81,7 +81,7 @@ async def test_an_address_where_nobody_answers_is_explained(service: Node) -> No
         await shows(pilot, "Paste the API token")
         await paste(pilot, TOKEN)
         await pilot.press("enter", "enter", "enter")
-        await shows(pilot, "Nobody answers at that address.", "enter try again   esc back")
+        await shows(pilot, "Nothing answers at that address.", "enter try again   esc back")
 
 
 async def to_the_name(pilot: Pilot[None]) -> None:

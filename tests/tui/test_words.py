@@ -31,12 +31,12 @@ from tests.tui.pilots import paste, shows, told, until, workbench
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (NetworkError("refused"), "Nobody answers at that address."),
+        (NetworkError("refused"), "Nothing answers at that address."),
         (ProviderError("no", status=401), "does not know this token"),
         (ProviderError("no", status=403, reason="NO_SCOPES_FOUND"), "made for another API"),
         (ProviderError("no", status=403), "may be revoked"),
         (ProviderError("no", status=429), "Wait a minute"),
-        (ProviderError("no", status=502), "trouble of its own"),
+        (ProviderError("no", status=502), "failed to answer"),
         (ProviderError("no", status=404), "not like a pinning service"),
         (InvalidCID(), "Check what you entered"),
     ],
@@ -47,7 +47,7 @@ def test_the_wizard_has_advice_for_each_failure(error: Exception, words: str) ->
 
 def test_a_daemon_has_advice_of_its_own() -> None:
     stopped = NetworkError("Kubo is not running", hint="Start Kubo with `ipfs daemon`.")
-    assert (advice(stopped, "kubo"), "Nobody answers" in advice(stopped)) == (stopped.hint, True)
+    assert (advice(stopped, "kubo"), "Nothing answers" in advice(stopped)) == (stopped.hint, True)
 
 
 def test_the_service_is_quoted() -> None:

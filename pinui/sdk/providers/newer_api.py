@@ -131,7 +131,7 @@ class NewerApi:
         return cid
 
     async def _forget(self, file: Line) -> None:
-        """Take back what the service made of a folder, unless it had it before."""
+        """Unpin the folder, unless it was pinned before."""
         if isinstance(file.get("id"), str) and file.get("is_duplicate") is not True:
             await self._api.is_removed(self._api.request("DELETE", _path(file["id"])))
 

@@ -389,7 +389,7 @@ def _is_missing(error: PinuiError) -> bool:
 
 
 def _most_telling(failures: list[PinuiError]) -> PinuiError:
-    """A proven swap is worth more words than a gateway that has nothing."""
+    """An integrity error matters more than a gateway without the content."""
     return next((error for error in failures if isinstance(error, IntegrityError)), failures[0])
 
 

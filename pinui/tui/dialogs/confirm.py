@@ -85,7 +85,7 @@ class Confirm(Dialog[bool]):
 
     @property
     def verb(self) -> str:
-        """What will be done, in a word."""
+        """Verb of the confirming button."""
         return self.yes.split()[0].lower()
 
     def compose(self) -> ComposeResult:
@@ -147,12 +147,12 @@ class Confirm(Dialog[bool]):
 
     @property
     def ready_words(self) -> str:
-        """What the keys do."""
+        """Hint shown once the question can be answered."""
         return f"{self.letter} to {self.verb} · esc to cancel"
 
     @property
     def waiting_words(self) -> str:
-        """What the keys don't do yet."""
+        """Hint shown while keys are ignored."""
         return f"{self.letter} works after half a second without keys"
 
     @on(YesButton.Wanted)
@@ -274,16 +274,16 @@ class ConfirmNumber(Confirm):
             self._yes()
         elif self.field.value:
             self.field.value = ""
-            self.app.tell(f"That is not {self.number}: nothing is done.", warning=True)
+            self.app.tell(f"The number doesn't match {self.number}. Nothing was changed.", warning=True)
 
     @property
     def ready_words(self) -> str:
-        """What the keys do."""
+        """Hint shown once the question can be answered."""
         return "enter to confirm · esc to cancel"
 
     @property
     def waiting_words(self) -> str:
-        """What the keys don't do yet."""
+        """Hint shown while keys are ignored."""
         return "digits count after half a second without keys"
 
 
@@ -423,7 +423,7 @@ def replace_text_question() -> Confirm:
     return Confirm(
         "Replace the text",
         "The text in the editor is not stored. Replace it?",
-        "It is nowhere else. Esc keeps it; F5 stores it.",
+        "There is no other copy. Esc keeps it; F5 stores it.",
         "Replace",
     )
 

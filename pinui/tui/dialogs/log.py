@@ -63,7 +63,7 @@ class LogScreen(Dialog[None]):
                     ]
                 )
         if not lines:
-            lines.append([("Nothing was told yet.", "muted")])
+            lines.append([("No messages yet.", "muted")])
         view.styles.height = min(len(lines), max(5, self.app.size.height - AROUND))
         view.show_lines(lines, keep=True)
 

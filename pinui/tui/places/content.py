@@ -106,7 +106,7 @@ async def open_address(screen: PlaceScreen, address: str) -> None:
 
 
 async def pin_address(screen: PlaceScreen, address: str) -> None:
-    """Ask the service to keep what somebody else stored."""
+    """Ask the service to keep content by its CID."""
     with screen.app.busy("pinning …"):
         pin = await screen.workspace.pin(address)
     if pin.status in ("queued", "pinning"):

@@ -78,7 +78,7 @@ def advice(error: BaseException, provider: str = "pinning") -> str:
     if provider != "pinning" and isinstance(error, PinuiError) and error.hint:
         return error.hint
     if isinstance(error, NetworkError):
-        return "Nobody answers at that address. Check the network, and the API address if you typed it yourself."
+        return "Nothing answers at that address. Check the network, and the API address if you typed it yourself."
     if isinstance(error, ProviderError):
         if error.reason == "NO_SCOPES_FOUND":
             return "This key was made for another API. Make one with the scopes pinFileToIPFS, pinJSONToIPFS and unpin."
@@ -87,8 +87,8 @@ def advice(error: BaseException, provider: str = "pinning") -> str:
         if error.status == 403:
             return "The service knows this token and refuses it: it may be revoked, or made without the right scopes."
         if error.status == 429:
-            return "The service asks for patience. Wait a minute, then try again."
+            return "The service limits requests. Wait a minute, then try again."
         if error.status >= 500:
-            return "The service has trouble of its own. Try again later."
+            return "The service failed to answer. Try again later."
         return "Something answers there, but not like a pinning service. Check the API address."
     return "Check what you entered, then try again."

@@ -68,7 +68,7 @@ class FolderQuestion(Confirm):
 
     @property
     def waiting_words(self) -> str:
-        """What the keys don't do yet."""
+        """Hint shown while keys are ignored."""
         return super().waiting_words if self._can_answer else "esc to cancel"
 
     def action_toggle_hidden(self) -> None:

@@ -49,13 +49,13 @@ ACTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 class DownloadField(Field):
-    """What to fetch."""
+    """The address field."""
 
     BINDINGS = bindings(DOWNLOAD)
 
 
 class SaveAsField(Field):
-    """Where to put it."""
+    """The destination field."""
 
     BINDINGS = bindings(SAVE_AS)
 
@@ -106,7 +106,7 @@ class FilesScreen(PlaceScreen):
         return self.query_one(TransferList)
 
     def workspace_changed(self) -> None:
-        """How far are they?"""
+        """Refresh the progress of transfers."""
         transfers = self.workspace.transfers.all
         self.transfers.show_transfers(transfers)
         self._title_transfers()
@@ -328,7 +328,7 @@ class FilesScreen(PlaceScreen):
             self.workspace.transfers.cancel(self.transfers.current.id)
 
     def action_retry_transfer(self, _word: str) -> None:
-        """Once more, or what was left of it."""
+        """Retry or resume the transfer."""
         if (transfer := self.transfers.current) is None:
             return
         if (item := self._failed_item) is not None:
@@ -361,7 +361,7 @@ class FilesScreen(PlaceScreen):
         self.workspace.transfers.go_on_with_all()
 
     def action_forget_transfer(self) -> None:
-        """Drop what is left of it."""
+        """Forget the unfinished transfer."""
         if (transfer := self.transfers.current) is not None:
             self.work_on(lambda: self.workspace.transfers.forget(transfer), "forget", exclusive=False)
 

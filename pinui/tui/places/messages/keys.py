@@ -59,7 +59,7 @@ ABOUT = {
     "recipients": (
         "Recipients",
         "Names you wrote to or filed messages under. A message is a document with a recipient's name in it, public on "
-        "a pinning service. Nobody delivers it: share its CID yourself.",
+        "a pinning service. It is not delivered: share its CID yourself.",
     ),
     "thread": (
         "Thread",

@@ -106,7 +106,7 @@ class MessagesScreen(PlaceScreen):
 
     @property
     def line(self) -> WriteLine:
-        """Where one writes."""
+        """The field of the message."""
         return self.query_one(WriteLine)
 
     @property
@@ -120,7 +120,7 @@ class MessagesScreen(PlaceScreen):
         """Pins that are being revoked, and messages that are being stored."""
         parts = [revoking] if (revoking := super().unfinished) else []
         if self.sending:
-            lost = "It may be stored anyway, and nobody would know its CID."
+            lost = "It may be stored anyway, and its CID would be lost."
             parts.append(Unfinished("a message is being stored", lost))
         if not parts:
             return None
@@ -245,7 +245,7 @@ class MessagesScreen(PlaceScreen):
         if name:
             if name not in self.new:
                 self.new.insert(0, name)
-            self.line.give_back(name, self.line.take(None))  # what was written to nobody is for the one who is named
+            self.line.give_back(name, self.line.take(None))  # a draft without a recipient goes to the one just named
             await self._reload(name)
             self.action_write()
 
@@ -280,7 +280,7 @@ class MessagesScreen(PlaceScreen):
             self.sending.remove((name, text))
             self.app.unsaved.changed()
         await self._reload()
-        self.app.tell(f"Stored as {short_cid(entry.cid)}. Nobody delivers it: esc, then y y copies the CID to pass on.")
+        self.app.tell(f"Stored as {short_cid(entry.cid)}. It is not delivered: esc, then y y copies the CID to share.")
 
     def action_receive(self) -> None:
         """Ask for a CID and read the message."""

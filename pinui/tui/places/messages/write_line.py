@@ -14,7 +14,7 @@ __all__ = ["WriteLine"]
 
 
 class WriteField(Field):
-    """Where the words go."""
+    """The field of the message."""
 
     BINDINGS = bindings(LINE)
     KEEPS_LINES = True
@@ -34,12 +34,12 @@ class WriteLine(FieldPane):
         yield WriteField(id="words")
 
     def on_mount(self) -> None:
-        """For nobody yet."""
+        """Start without a recipient."""
         self._title()
 
     @property
     def field(self) -> Field:
-        """Where the words go."""
+        """The field of the message."""
         return self.query_one(WriteField)
 
     @property

@@ -46,7 +46,7 @@ PINS = Group(
             "Check the marked pins, or this one, against their CIDs",
         ),
         spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
-        spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
+        spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep content by its CID"),
         spare("pins.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
         spare(
             "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
@@ -60,7 +60,7 @@ PINS = Group(
         ),
         spare("pins.mark_down", "shift+down", "screen.mark_and_move(1)", "mark down", "Mark this pin and the next"),
         spare("pins.mark_up", "shift+up", "screen.mark_and_move(-1)", "mark up", "Mark this pin and the one above"),
-        spare("pins.invert", "asterisk", "screen.invert_marks", "flip marks", "Mark what is not marked, and no other"),
+        spare("pins.invert", "asterisk", "screen.invert_marks", "flip marks", "Mark all others instead"),
         spare("pins.mark_all", "a", "screen.mark_all", "mark all", "Mark every pin in the list, or none"),
         spare("pins.hide", "z", "screen.hide", "hide revoked", "Hide the revoked ones, or show them again"),
         spare(
@@ -106,7 +106,7 @@ DETAIL = Group(
         quiet("detail.forget", "delete", "screen.forget", "forget", "Remove it from this machine's history"),
         quiet("detail.refresh", "r", "screen.refresh_list", "refresh", "Read the account and this preview again"),
         quiet("detail.filter", "slash", "screen.filter", "filter", "Show only pins with these words"),
-        quiet("detail.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep what somebody else stored"),
+        quiet("detail.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep content by its CID"),
     ),
     "pins",
     "#detail",

@@ -440,7 +440,7 @@ class PinsScreen(PlaceScreen):
         self._mark(lambda: self.pins.mark_and_move(step))
 
     def action_invert_marks(self) -> None:
-        """Mark what is not marked, and the other way round."""
+        """Invert the marks."""
         self._mark(self.pins.invert_marks, many=True, every=True)
 
     def action_mark_all(self) -> None:
