@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from pinui.testing import PinningNode
-from tests.cli.conftest import Run
+from tests.cli.conftest import Open, Run
 from tests.servers import serve
 
 CANARY = "canary-token-0123456789"
@@ -115,3 +115,18 @@ async def test_a_clock_that_is_wrong_and_a_gateway_that_lies_are_told(examine: E
     assert checks["api"]["verdict"] == "ok"
     assert checks["clock"]["verdict"] == "note"
     assert checks["gateway"]["verdict"] == "problem"
+
+
+@pytest.mark.parametrize(
+    ("variables", "finding"),
+    [
+        ({"TERM": "xterm-256color"}, "256 colours"),
+        ({"TERM": "xterm", "COLORTERM": ""}, "16 colours"),
+        ({"COLORTERM": "truecolor"}, "all colours"),
+        ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, "no colours (NO_COLOR is set)"),
+    ],
+)
+def test_a_terminal_is_told_with_its_colours(terminal: Open, variables: dict[str, str], finding: str) -> None:
+    shown = terminal("doctor", **{"COLORTERM": "", **variables})
+    assert shown.end() == 0
+    assert finding in shown.text

@@ -40,7 +40,7 @@ def uv(*arguments: str | Path, **environment: str) -> None:
     """Run uv, which asks the package index; an error shows its words."""
     if (program := shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")) is None:
         pytest.skip("install uv: pip install uv")
-    command = [program, *arguments, "--system-certs", "--quiet"]
+    command = [program, "--system-certs", "--quiet", *arguments]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 
@@ -87,6 +87,13 @@ def stores_and_reads(program: Path) -> None:
 def test_uv_tool_installs_the_wheel_and_it_runs(wheel: Path, tmp_path: Path, version: str) -> None:
     folders = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
     uv("tool", "install", "--python", find_python(version), wheel, **folders)
+    stores_and_reads(tmp_path / "bin" / "pinui")
+
+
+@pytest.mark.slow
+def test_pipx_installs_the_wheel_and_it_runs(wheel: Path, tmp_path: Path) -> None:
+    folders = {"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
+    uv("tool", "run", "pipx", "install", "--python", sys.executable, wheel, **folders)
     stores_and_reads(tmp_path / "bin" / "pinui")
 
 
