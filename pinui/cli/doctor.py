@@ -239,7 +239,8 @@ async def _service(workspace: Workspace) -> AsyncIterator[Check]:
     if result.error is not None:
         yield _trouble("api", result.error)
     else:
-        yield Check("api", "ok", f"{await workspace.api_url()} accepts the token ({result.milliseconds:.0f} ms).")
+        answer = "answers" if credential.origin == "none" else "accepts the token"
+        yield Check("api", "ok", f"{await workspace.api_url()} {answer} ({result.milliseconds:.0f} ms).")
     try:
         for gateway in await (await workspace.connect()).check_gateways(EMPTY_FOLDER):
             if gateway.state in ("unreachable", "wrong"):

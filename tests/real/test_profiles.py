@@ -47,6 +47,15 @@ def test_a_kubo_that_runs_here_is_found_and_used_without_a_token(
     assert stored not in verb("pins")
 
 
+def test_a_daemon_that_asks_for_no_token_is_not_said_to_accept_one(
+    verb: Verb, call: Run, kubo_daemon: KuboServer
+) -> None:
+    verb("profile", "add", "mine", "--provider", "kubo", stdin="\n")
+    told = call("--profile", "mine", "doctor").out
+    assert f"{kubo_daemon.rpc_url} answers (" in told
+    assert "accepts the token" not in told
+
+
 def test_cid_predicts_a_folder_as_the_profile_in_use_keeps_it(verb: Verb, tmp_path: Path) -> None:
     verb("profile", "add", "mine", "--provider", "kubo", stdin="\n")
     (tmp_path / "album" / "empty").mkdir(parents=True)
