@@ -435,8 +435,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         rows = self.workspace.transfers.all  # the account is read at each start
         left = [row for row in rows if row.state in ("left", "paused") and row.kind != "mirror"]
         if left:
-            be = "was" if len(left) == 1 else "were"
-            self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows them.")
+            be, them = ("was", "it") if len(left) == 1 else ("were", "them")
+            self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows {them}.")
 
     def _tell_transfer_news(self) -> None:
         news = self._transfer_news.news(self.workspace.transfers.all)

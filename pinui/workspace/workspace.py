@@ -654,6 +654,7 @@ class Workspace:
             self._set_status(state, sentence)
 
     def _note_wait(self, service: Service, seconds: float) -> None:
+        self.transfers.stall(service.profile.name)
         if service is self.service:
             self.waiting_until = time.monotonic() + seconds
             self._tell()

@@ -62,7 +62,7 @@ async def test_transfers_that_were_cut_off_are_there_next_time_and_go_on(
         await go_to_transfers(app, pilot)
         await shows(pilot, "7 of 30", "1 running")
     async with workbench(welcome=True) as (app, pilot):
-        await told(pilot, "1 transfer was not finished last time. 3 shows them.")
+        await told(pilot, "1 transfer was not finished last time. 3 shows it.")
         await go_to_transfers(app, pilot)
         await shows(pilot, "▸ photos/", "unfinished", "7 of 30 · r resumes, del forgets", "r resume", "del forget")
         await pilot.press("r")

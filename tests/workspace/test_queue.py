@@ -310,3 +310,16 @@ async def test_turns_go_round_kinds_and_requests() -> None:
         "upload 2",
         "upload 1",
     ]
+
+
+async def test_a_service_that_asks_for_a_pause_leaves_no_rate_on_its_rows(
+    own_home: Path, files: list[Path], tmp_path: Path
+) -> None:
+    async with Node(tmp_path / "node", rate_limit=6) as node, await Workspace.open() as workspace:
+        await use_service(workspace, node.api_url, node.token)
+        transfer = workspace.transfers.upload_all(files)
+        await until(workspace, lambda: workspace.pause_left > 0)
+        transfer.rate = transfer.rate or 1.0
+        assert transfer.is_active
+        workspace.transfers.stall("elsewhere")
+        assert (transfer.rate, workspace.transfers.totals.rate) == (None, None)

@@ -232,6 +232,12 @@ class Transfers:
             if transfer.is_active:
                 self.pause(transfer.id)
 
+    def stall(self, profile: str) -> None:
+        """The service of a profile has asked for a pause: nothing arrives there, so an earlier rate is none now."""
+        for transfer in self.all:
+            if transfer.is_active and transfer.profile == profile:
+                transfer.rate = transfer.remaining = None
+
     @property
     def totals(self) -> Totals:
         """The progress of all active transfers together."""
