@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from pinui.node import Node
+from pinui.sdk.secret import Secret
+from pinui.sdk.transport import retry
 from pinui.tui.app import Pinui
 from pinui.tui.places.files.screen import FilesScreen
-from pinui.workspace import Query, Workspace
+from pinui.workspace import Profile, Query, Workspace
 from pinui.workspace.transfers.queue import upload_options
 from pinui.workspace.transfers.rows import NewItem
 from tests.tui.pilots import shows, text_of, told, until, workbench
@@ -167,6 +171,25 @@ async def test_a_folder_opens_into_its_files(photos: Path, monkeypatch: pytest.M
         await shows(pilot, "✗ ▸ photos/", "1 of 30 failed. f3.jpg: Permission denied · r retries")
         await pilot.press("r")
         await shows(pilot, "1 done")
+
+
+async def test_a_transfer_waits_for_a_service_that_can_not_be_reached_and_goes_on(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "FIRST_WAIT", 0.0)
+    async with Node(tmp_path / "node") as node:
+        url, token = node.api_url, node.token
+    profile = Profile("work", "custom", url)
+    async with workbench() as (app, pilot):
+        app.workspace.profiles.save(profile)
+        await app.workspace.keep_token(profile, Secret(token))
+        await app.workspace.switch("work")
+        await go_to_transfers(app, pilot)
+        app.workspace.transfers.upload_all([photos], each=True)
+        await shows(pilot, "0 of 30 · R tries now", "could not be reached · waiting for the service · ", "1 waiting")
+        async with Node(tmp_path / "node", port=urlsplit(url).port or 0, token=token):
+            await pilot.press("R")
+            await shows(pilot, "1 done", "30 of 30")
 
 
 async def test_the_bar_tells_the_progress_of_all_of_them_in_every_place(

@@ -315,6 +315,8 @@ class FilesScreen(PlaceScreen):
                 words = f"{item.error} {item.hint or ''}".strip()
             elif current.error and current.state in ("failed", "left"):
                 words = f"{current.error} {current.hint or ''}".strip()
+            elif current.waits_for and current.state == "waiting":
+                words = f"{current.waits_for.rstrip('.')} · {words}"
             if current.left_out:
                 words = f"left out {current.left_out} · {words}"
             if current.profile not in (None, self.workspace.profile.name):

@@ -263,7 +263,9 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
         words = [" · ".join(filter(None, (many, way))) for way in ways]
         return "unfinished", next((one for one in words if len(one) <= room + 2), many)
     if transfer.waits_for is not None and transfer.state == "waiting":
-        return "waiting", " · ".join(filter(None, (many, transfer.waits_for)))
+        why = transfer.waits_for.rstrip(".")
+        words = [" · ".join(filter(None, (many, *more))) for more in ((why, "R tries now"), (why,), ("R tries now",))]
+        return "waiting", next((one for one in words if len(one) <= room + 2), many)
     keys = {"cancelled": "r retries", "paused": "p goes on"}
     return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
 
