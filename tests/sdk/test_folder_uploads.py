@@ -238,3 +238,18 @@ def test_a_walk_through_many_files_keeps_none_of_them(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert walk.files == len(names) == 4000
     assert peak < 400_000, "about a hundred bytes for each"
+
+
+async def test_small_files_go_out_together_and_the_folder_gets_its_cid(client: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    for number in range(600):
+        path = folder / f"{number // 100}" / f"{number:03}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(300_000 if number == 250 else number))
+    steps: list[int] = []
+    record = await client.upload(folder, on_progress=lambda done, _total: steps.append(done))
+    assert record.verification == "verified"
+    assert steps[-1] == record.size == sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    assert len(steps) < 10, "not a step for each file"
+    async with client.stream(f"{record.cid}/5/599") as read:
+        assert b"".join([piece async for piece in read]) == bytes(599)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from typing import BinaryIO, NoReturn, Protocol
 from urllib.parse import quote
 
@@ -17,6 +17,10 @@ from pinui.sdk.writing.sources import PIECE, Part
 OCTETS = "application/octet-stream"
 FOLDER = "application/x-directory"
 Head = Callable[[Part], tuple[str, str]]
+_Framed = tuple[bytes, Part]
+"""A file, and the bytes of the form before it."""
+# A hop to a thread takes longer than reading a small file, and a server takes one such piece as fast as one file.
+SMALL_TOGETHER = 256 * 1024
 
 __all__ = ["Multipart", "Watch", "Watcher", "form_head", "unixfs_head"]
 
@@ -79,11 +83,12 @@ class Multipart:
         done = 0
         if self._opening:
             yield self._opening
-        for head, part in self._parts:
+        for batch in _batches(self._parts):
+            head, part = batch[0]
             if part.size <= QUICK_TO_HASH:
                 await hashing.settle()
-                yield head + await asyncio.to_thread(self._read_whole, part, hold, watch) + b"\r\n"
-                done += part.size
+                yield await asyncio.to_thread(self._read_small, batch, hold, watch)
+                done += sum(part.size for _, part in batch)
                 if self._on_progress is not None:
                     self._on_progress(done, self._total)
                 continue
@@ -125,17 +130,20 @@ class Multipart:
             self._fail(part)
         return file
 
+    def _read_small(self, batch: Iterable[_Framed], hold: _Hold, watch: Watch | None) -> bytes:
+        """Small files with their heads, in one hop: a folder may have thousands of them."""
+        return b"".join(piece for head, part in batch for piece in (head, self._read_whole(part, hold, watch), b"\r\n"))
+
     def _read_whole(self, part: Part, hold: _Hold, watch: Watch | None) -> bytes:
-        """All of a small file, in one hop: a folder may have thousands of them."""
         try:
             file = hold.take(part)
         except FileNotFoundError:
             self._fail(part)
         try:
-            data, is_same = b"", part.unchanged(file)
-            while is_same and (piece := file.read(part.size + 1 - len(data))):
+            data = b""
+            while piece := file.read(part.size + 1 - len(data)):
                 data += piece
-            if not is_same or len(data) != part.size or not part.unchanged(file):
+            if len(data) != part.size or not part.unchanged(file):
                 self._fail(part)
         finally:
             hold.release()
@@ -149,6 +157,24 @@ class Multipart:
             f"{part.name} changed while it was uploaded",
             hint="Nothing was recorded. Upload it again when nothing else writes to it.",
         )
+
+
+def _batches(parts: Iterable[_Framed]) -> Iterator[list[_Framed]]:
+    """Files to be read together: small ones that follow each other, as many as one piece holds; large ones alone."""
+    batch: list[_Framed] = []
+    size = 0
+    for head, part in parts:
+        is_small = part.size <= QUICK_TO_HASH
+        if batch and (not is_small or size + len(head) + part.size > SMALL_TOGETHER):
+            yield batch
+            batch, size = [], 0
+        if is_small:
+            batch.append((head, part))
+            size += len(head) + part.size
+        else:
+            yield [(head, part)]
+    if batch:
+        yield batch
 
 
 class _Hold:

@@ -30,6 +30,7 @@ class SeenFiles:
         self._files: list[tuple[str, Cid, int]] = []
         self._folders: list[str] = []
         self._importer = Importer(profile)
+        self._root: Cid | None = None
         self.small: bytes | None = b"" if source.size <= ONE_BLOCK and not source.is_folder else None
         """All bytes, where one block holds them."""
 
@@ -52,8 +53,11 @@ class SeenFiles:
         """The CID of everything, or None before all was seen; `ContentAddressError` says why a folder has none here."""
         if len(self._files) + len(self._folders) < len(self._source.parts):
             return None
-        if not self._source.is_folder:
-            return self._files[0][1]
+        if self._root is None:
+            self._root = self._folder_cid() if self._source.is_folder else self._files[0][1]
+        return self._root
+
+    def _folder_cid(self) -> Cid:
         builder = FolderBuilder(self._profile.cid_version, measured=self._profile.measures_folders)
         for name, cid, size in self._files:
             builder.add(name.partition("/")[2], cid, size)
