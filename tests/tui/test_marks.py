@@ -99,9 +99,9 @@ async def test_other_keys_for_marks_begin_with_the_rows_of_the_range(keys: tuple
         await pilot.press("g", "v", "j", "j")
         await shows(pilot, "3 marked")
         await pilot.press(*keys)
+        await until(pilot, lambda: marked_rows(app) == marked, f"marks: {marked}")
+        await until(pilot, lambda: "v ends the range" not in text_of(app), "the end of the range")
         await shows(pilot, f"{len(marked)} marked")
-        assert marked_rows(app) == marked
-        assert "v ends the range" not in text_of(app)
 
 
 async def test_a_filter_hides_the_rows_of_a_range_and_leaves_them_marked() -> None:
@@ -152,3 +152,24 @@ async def test_marks_wait_until_all_rows_are_known(
         released.set()
         await shows(pilot, f"Revoke {marked} pins" if marked > 1 else "Revoke this pin")
         await shows(pilot, f"{marked} marked")
+
+
+async def test_many_marks_are_counted_without_their_size_and_rows_that_vanish_lose_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.screen.COUNTED", 2)
+    async with workbench() as (app, pilot):
+        client = await app.workspace.connect()
+        made = [await client.store({"n": number}) for number in range(6)]
+        await app.workspace.sync(full=True)
+        await shows(pilot, "6 pins", made[5].cid[:20])
+        await pilot.press("a")
+        await shows(pilot, "6 pins · 6 marked ─")
+        await client.revoke(made[5].cid)
+        await app.workspace.sync(full=True)
+        await shows(pilot, "5 pins · 5 marked ─")
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = made[0].cid
+        await shows(pilot, "5 marked (4 not in sight)")
+        await pilot.press("escape", "a")
+        await until(pilot, lambda: "marked" not in text_of(app), "the end of the marks")

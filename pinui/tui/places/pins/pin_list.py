@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
@@ -95,7 +95,7 @@ class Ids(Sequence[int]):
     """The ids of a list, of which perhaps the first ones alone are known yet: 0 stands for the others."""
 
     def __init__(self, known: Sequence[int], total: int | None = None, *, is_part: bool = False) -> None:
-        self._known = known
+        self.known = known
         self._more = is_part
         self._total = max(total or 0, len(known))
 
@@ -113,15 +113,27 @@ class Ids(Sequence[int]):
     def __getitem__(self, index: slice) -> Sequence[int]: ...
     def __getitem__(self, index: int | slice) -> int | Sequence[int]:
         if isinstance(index, slice):
-            return self._known[index]
-        return 0 if len(self._known) <= index < self._total else self._known[index]
+            return self.known[index]
+        return 0 if len(self.known) <= index < self._total else self.known[index]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.known)  # the one that Sequence has would take a second for a million
 
     def __contains__(self, value: object) -> bool:
-        return value in self._known
+        return value in self.known
 
     def index(self, value: int, start: int = 0, stop: int | None = None) -> int:
         """Where an id is."""
-        return self._known.index(value)
+        return self.known.index(value)
+
+
+def _place_in(ids: Ids, number: int, before: int) -> int | None:
+    """Where an entry is in another snapshot. Mostly where it was before: looking takes a while."""
+    if not number:
+        return None
+    if before < len(ids) and ids[before] == number:
+        return before
+    return ids.index(number) if number in ids else None
 
 
 class PinList(ItemList):
@@ -190,20 +202,19 @@ class PinList(ItemList):
         """
         first = max(0, self.scroll_offset.y - MARGIN)
         wanted = list(ids[first : first + self.size.height + 2 * MARGIN])
-        at = self._place_of(ids)
+        at = _place_in(ids, self._here, self.cursor)
         if at is not None:
             wanted.append(ids[at])  # it may be far from what is in sight now
         known = {entry.id: entry for entry in await self.fetch(wanted)} if wanted else {}
-        here, at = self._here, self._place_of(ids)  # only now: keys moved the cursor meanwhile
+        here = self._here  # only now: keys moved the cursor meanwhile
+        at = _place_in(ids, here, self.cursor)
         self.ids, self.known, self._asked = ids, known, None
         self.item_count = len(ids)
         self.cursor = self.validate_cursor(self.cursor) if at is None else at
         self._sought = (here, self.cursor) if here and at is None and ids.is_part else None
         if self.range_from is not None:
-            if self.range_from in ids:
-                self._range_at = ids.index(self.range_from)
-            else:
-                self.range_from = None
+            begin = _place_in(ids, self.range_from, self._range_at)
+            self.range_from, self._range_at = None if begin is None else self.range_from, begin or 0
         self.measure()
         self.post_message(self.Loaded(self))
 
@@ -213,14 +224,6 @@ class PinList(ItemList):
         if self._sought is not None and self._sought[1] == self.cursor:
             return self._sought[0]
         return self.ids[self.cursor] if self.ids else 0
-
-    def _place_of(self, ids: Sequence[int]) -> int | None:
-        """Where the entry under the cursor is in another snapshot. Mostly where it was: looking takes a while."""
-        if not (here := self._here):
-            return None
-        if self.cursor < len(ids) and ids[self.cursor] == here:
-            return self.cursor
-        return ids.index(here) if here in ids else None
 
     def in_sight(self, first: int, last: int) -> None:
         """Fetch what is missing around these rows."""
@@ -255,6 +258,13 @@ class PinList(ItemList):
             return range(0)
         first, last = sorted((self._range_at, self.cursor))
         return range(first, last + 1)
+
+    @property
+    def marks(self) -> int:
+        """How many rows are marked, with those of the range."""
+        if not self.marked:
+            return len(self.in_range)
+        return len(self.marked) + sum(number not in self.marked for number in self.range_ids)
 
     @property
     def range_ids(self) -> Sequence[int]:
@@ -301,13 +311,15 @@ class PinList(ItemList):
     def invert_marks(self) -> None:
         """Mark every row in the list that has no mark, and take the marks of the others away."""
         self.end_range()
-        self.marked ^= set(self.ids)
+        self.marked.symmetric_difference_update(self.ids)
 
     def toggle_all(self) -> None:
         """Mark every row in the list, or none of them."""
         self.end_range()
-        listed = set(self.ids)
-        self.marked = self.marked - listed if listed <= self.marked else self.marked | listed
+        if self.marked.issuperset(self.ids):
+            self.marked.difference_update(self.ids)
+        else:
+            self.marked.update(self.ids)
 
     def watch_foot(self) -> None:
         """The lower border names the order, too, if the columns have no header."""

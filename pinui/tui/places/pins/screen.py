@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from pinui import PinuiError
 from pinui.figures import count, plural, size
+from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
@@ -46,7 +47,10 @@ __all__ = ["PinsScreen"]
 FIRST = 200
 """Rows that are read before anything else is: more than the largest terminal shows."""
 COUNTED = 5000
-"""Rows of a filter among which the revoked ones are counted: more of them would take too long."""
+"""Rows of a filter among which the revoked ones are counted, and marks that are looked up one by one: more of them
+would take too long."""
+QUOTED = 28
+"""Cells of the filter that the foot repeats: the line above the list has all of it."""
 REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
 
@@ -126,6 +130,7 @@ class PinsScreen(PlaceScreen):
         self._shown: Query | None = None
         self._filtered = ""
         """The profile that the filter belongs to."""
+        self._counts = 0
         self._marking = asyncio.Lock()
         """Held while marks wait for the rest of the list."""
 
@@ -188,6 +193,8 @@ class PinsScreen(PlaceScreen):
     async def _reload(self) -> None:
         if self._filtered != self.workspace.profile.name:
             self._take_up_filter()
+            self.pins.end_range(marking=False)
+            self.pins.marked.clear()
         query = replace(self.asked, profile=self.workspace.profile.name)
         pins, history = self.pins, self.workspace.history
         pins.states = {cid: state for (name, cid), state in self.workspace.requests.items() if name == query.profile}
@@ -241,33 +248,42 @@ class PinsScreen(PlaceScreen):
         pins.words = parse_filter(query.text).words
         if query != self._shown:  # the rows between its ends would be others
             pins.end_range()
-        if pins.marked:  # marks stay, whatever the filter hides; rows that are gone lose theirs
+        if pins.marked and len(pins.marked) <= COUNTED:  # marks stay, whatever the filter hides; those of gone rows go
             marked = await history.entries(list(pins.marked))
-            pins.marked &= {entry.id for entry in marked if entry.profile == query.profile and entry.standing}
+            pins.marked &= {entry.id for entry in marked if entry.standing}
+        elif pins.marked and not ids.is_part and not self._hides_rows and ids.known is not pins.ids.known:
+            pins.marked.intersection_update(ids)
         await pins.show_ids(ids)
         fresh = self.app.fresh
         if fresh is not None and self.app.screen is self and fresh in ids:
             pins.cursor, self.app.fresh = ids.index(fresh), None
         self.refresh_bindings()
 
+    @property
+    def _hides_rows(self) -> bool:
+        """Whether some pins may not be in the list."""
+        return bool(self.asked.text) or self.asked.revoked is False
+
     async def _count(self) -> None:
         pins = self.pins
         self._show_mark()
-        marked = pins.marked.union(pins.range_ids)
-        total = await self.workspace.history.total_size(marked) if marked else 0
-        if marked != pins.marked.union(pins.range_ids):
+        marks, total = pins.marks, None
+        self._counts = this = self._counts + 1
+        if 0 < marks <= COUNTED:
+            total = await self.workspace.history.total_size(pins.marked.union(pins.range_ids))
+        if this != self._counts:
             return  # another mark was set meanwhile, and is counted after this
         text, number = self.asked.text, plural(self._pinned, "pin")
         mistakes = parse_filter(text).mistakes
-        facts = [f"{number} with “{text}”" if text and not mistakes else number]
+        facts = [f"{number} with “{fit(text, QUOTED).rstrip()}”" if text and not mistakes else number]
         if self.asked.revoked is False:
             facts.append("revoked hidden")
         elif self._revoked:
             facts.append(f"{count(self._revoked)} revoked")
-        if marked:
-            hidden = len(marked.difference(pins.ids))
-            facts.append(f"{count(len(marked))} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
-            facts.append(size(total))
+        if marks:
+            hidden = len(pins.marked) - sum(map(pins.marked.__contains__, pins.ids)) if self._hides_rows else 0
+            facts.append(f"{count(marks)} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
+            facts += [] if total is None else [size(total)]
         if pins.range_from is not None:
             facts.append("v ends the range")
         if self.query_one(FilterLine).has_focus and (hint := explanation(text)):
@@ -539,7 +555,9 @@ class PinsScreen(PlaceScreen):
         if not self._means_marks:
             return pins.current is not None and pins.current.revoked_at is not None
         revoked = {number for number, entry in pins.known.items() if entry.revoked_at is not None}
-        return not revoked.isdisjoint(pins.marked) or not revoked.isdisjoint(pins.range_ids)
+        if not revoked or not revoked.isdisjoint(pins.marked):
+            return bool(revoked)
+        return len(pins.in_range) > COUNTED or not revoked.isdisjoint(pins.range_ids)
 
     def action_revoke(self) -> None:
         """Ask, then revoke the pins."""
