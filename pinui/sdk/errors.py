@@ -123,6 +123,7 @@ class NetworkError(PinuiError, ConnectionError):
     ... except NetworkError as error:
     ...     print(type(error).__name__)
     NetworkError
+    >>> await nobody.aclose()
     """
 
 

@@ -46,8 +46,16 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PinningNode]:
         yield node
 
 
+@pytest.fixture
+def client_without_await(node: PinningNode) -> Iterator[pinui.sync.Client]:
+    with pinui.sync.Client.init(**node.settings()) as client:
+        yield client
+
+
 @pytest.mark.parametrize("name", NAMES)
-async def test_the_examples_of(name: str, node: PinningNode, tmp_path: Path) -> None:
+async def test_the_examples_of(
+    name: str, node: PinningNode, client_without_await: pinui.sync.Client, tmp_path: Path
+) -> None:
     documented = NAMES[name]
     text = inspect.getdoc(documented) or ""
     examples = doctest.DocTestParser().get_examples(text)
@@ -60,8 +68,7 @@ async def test_the_examples_of(name: str, node: PinningNode, tmp_path: Path) -> 
         names: dict[str, Any] = {**vars(pinui), **{one: getattr(pinui, one) for one in pinui.__all__}}
         names |= {"client": client, "cid": cid, "folder": tmp_path, "node": node, "settings": node.settings()}
         if ".sync" in name:
-            names["client"] = pinui.sync.Client.init(**node.settings())
-            names["Client"] = pinui.sync.Client
+            names |= {"client": client_without_await, "Client": pinui.sync.Client}
         if ".testing" in name:
             names["folder"] = tmp_path / "another"
         for example in examples:

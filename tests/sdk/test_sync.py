@@ -117,12 +117,23 @@ def test_ctrl_c_ends_a_download_and_its_file(client: Client, tmp_path: Path) -> 
     record = client.upload(bytes(3_000_000))
     target = tmp_path / "target"
     target.mkdir()
+    noticed = threading.Event()
 
     def interrupt(_done: int, _total: int | None) -> None:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        if not noticed.is_set():  # another one would end the wait for the end
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            noticed.wait()  # or else all bytes might be there before
 
-    with pytest.raises(KeyboardInterrupt):
-        client.download(record.cid, to=target / "file", on_progress=interrupt)
+    def notice(_number: int, _frame: object) -> None:
+        noticed.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, notice)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            client.download(record.cid, to=target / "file", on_progress=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert list(target.iterdir()) == []
 
 
