@@ -13,6 +13,7 @@ from pinui.cli.files import refuse_running
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, total_size
+from pinui.workspace.sentences import finished
 from pinui.workspace.text import clean_line, encodable
 from pinui.workspace.transfers.rows import ItemState
 
@@ -190,5 +191,5 @@ def _report(
     else:
         console.row(cid, state, name or "")
     if error is not None:
-        words = "left out, " if state == "left out" else ""
-        console.fail(f"{clean_line(name or cid)}: {words}{error}", hint)
+        words = f"left out, {error[:1].lower()}{error[1:]}" if state == "left out" else error
+        console.fail(f"{clean_line(name or cid)}: {finished(words)}", hint)

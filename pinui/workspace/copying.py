@@ -53,6 +53,7 @@ FETCH_SECONDS = 60
 """The time in which a service has to fetch content by CID; then it goes on by itself."""
 FIRST_LOOK, LAST_LOOK = 0.1, 2.0
 LAYOUT = "it was cut into blocks in another way than the service does"
+FOLDERS = "the service keeps folders in another way, for example without empty ones"
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -294,7 +295,8 @@ class Copying:
                 raise ContentError("The gateway's copy could not be verified", hint="Use a trustless gateway.")
             predicted = await asyncio.to_thread(_predict, path, version)
             if predicted != item.cid:
-                raise WouldChange(f"It would become {predicted}: {LAYOUT}.")
+                is_folder = await asyncio.to_thread(path.is_dir)
+                raise WouldChange(f"It would become {predicted}: {FOLDERS if is_folder else LAYOUT}.")
             credentials = self._home.credentials.of_each_profile()
             opened = await OpenClient.of(self._to.profile, self._home.paths, credentials, cid_version=version)
             try:

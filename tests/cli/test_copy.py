@@ -16,7 +16,7 @@ from pinui import ContentError, PinProvider, Unsupported
 from pinui.ipfs.car import encode_header, encode_section_head
 from pinui.ipfs.importer import UNIXFS_2025, Importer
 from pinui.node import Node
-from pinui.workspace import Workspace
+from pinui.workspace import Workspace, copying
 from pinui.workspace.copies import copy_options, copy_title, new_items
 from pinui.workspace.copying import Copying
 from tests.cli.conftest import Ran, Run
@@ -188,6 +188,18 @@ def test_a_service_without_archives_gets_what_keeps_its_cid_and_nothing_else(
     assert set(pins()) == {folder, document}
     assert pins()[folder] == "album"
     assert odd not in pins()
+
+
+def test_a_folder_that_would_change_is_left_out_with_its_own_reason(
+    call: Run, copy: Run, pins: Pins, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("upload", str(fill(here / "album")))
+    monkeypatch.setattr(PinProvider, "takes_cars", takes_none)
+    monkeypatch.setattr(copying, "_predict", lambda _path, _version: "QmOther")
+    copied = copy("--all")
+    assert (copied.code, pins()) == (1, {})
+    reason = "the service keeps folders in another way, for example without empty ones."
+    assert f"pinui: album: left out, it would become QmOther: {reason}\n" in copied.err
 
 
 async def no_blocks(*_arguments: object, **_more: object) -> None:

@@ -87,6 +87,7 @@ async def found(workspace: Workspace, profile: str, cid: str) -> Pin | None:
         ("local", "cluster", "archive"),
         ("cluster", "local", "archive"),
         ("kubo", "cluster", "cid"),
+        ("cluster", "kubo", "cid"),
         ("member", "cluster", "cid"),
         ("member", "other", "cid"),
     ],
