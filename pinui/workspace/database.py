@@ -6,7 +6,7 @@ import os
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pinui.disk import private_folder
 from pinui.workspace.errors import WorkspaceError
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "connect", "explained", "migrate", "run_script", "version_of", "writing"]
 
 BUSY_SECONDS = 20.0
-
-Connection = TypeVar("Connection", bound=sqlite3.Connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +38,12 @@ class Layout:
         return len(self.migrations)
 
 
-def connect(path: Path, factory: type[Connection]) -> Connection:
+def connect(path: Path) -> sqlite3.Connection:
     """Open a file, an empty one if there is none. It may be used on one thread at a time."""
     private_folder(path.parent)
     # The rollback journal inherits this mode. SQLite itself would make the file with the user's umask.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(
-        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=factory
-    )
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection

@@ -167,7 +167,21 @@ END;
 PRAGMA user_version = 8;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH, 8: EIGHTH}
+NINTH = """
+ALTER TABLE entries ADD COLUMN earlier TEXT;
+DROP INDEX pins_by_title;
+CREATE INDEX pins_by_title ON entries (
+    profile,
+    substr(coalesce(
+        nullif(name, ''),
+        CASE kind WHEN 'message' THEN 'to ' || recipient || ' · “' || ltrim(excerpt, char(9, 10, 13, 32)) END,
+        nullif(note, ''), nullif(ltrim(excerpt, char(9, 10, 13, 32)), ''), nullif(service_name, ''), cid
+    ), 1, 40) COLLATE NOCASE
+) WHERE standing > 0;
+PRAGMA user_version = 9;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH, 8: EIGHTH, 9: NINTH}
 
 
 def write_old(path: Path, version: int) -> None:

@@ -13,7 +13,7 @@ from pinui.ipfs.cid import canonical
 from pinui.ipfs.errors import MalformedContent
 from pinui.ipfs.jsontext import NotJSON, parse, stringify
 from pinui.workspace.errors import HistoryError
-from pinui.workspace.history.pinned import BY_ENDING, ENDING, both_versions, ending, merge_revocation
+from pinui.workspace.history.pinned import BY_ENDING, both_versions, ending, merge_revocation
 from pinui.workspace.history.schema import ID_BITS, MAX_TIMESTAMP, explained, undone_if_refused, writing
 from pinui.workspace.history.store import NewIds
 from pinui.workspace.models import ImportReport
@@ -166,7 +166,7 @@ def _add_line(history: HistoryFile, entry: Entry, data: str | None) -> bool:
     """Insert an imported row inside the caller's transaction, unless it is known; note its revocation."""
     execute = history.connection.execute
     identity = (ending(entry.cid), entry.cid, entry.timestamp, entry.kind, entry.direction, entry.profile)
-    same = f"SELECT id FROM {BY_ENDING} WHERE {ENDING} = ? AND cid = ? AND timestamp = ? AND kind = ? AND direction = ?"  # noqa: S608
+    same = f"SELECT id FROM {BY_ENDING} WHERE ending = ? AND cid = ? AND timestamp = ? AND kind = ? AND direction = ?"  # noqa: S608
     same += " AND profile = ? AND recorded = 1"
     known = [row[0] for row in execute(same, identity).fetchall()]
     taken = entry.id and execute("SELECT 1 FROM entries WHERE id = ?", (entry.id,)).fetchone()
@@ -185,7 +185,7 @@ def _add_fresh(history: HistoryFile, lines: Sequence[tuple[Entry, str | None]]) 
     """
     spellings = [both_versions(entry.cid) for entry, _ in lines]
     sought = {spelling for both in spellings for spelling in both}
-    endings = history.known_among(ENDING, "entries", {ending(cid) for cid in sought})
+    endings = history.known_among("ending", "entries", {ending(cid) for cid in sought})
     # Two CIDs with the same ending are taken for one that is known: then the row is compared.
     known = {cid for cid in sought if ending(cid) in endings} | history.known_among("cid", "revocations", sought)
     taken = history.known_among("id", "entries", {entry.id for entry, _ in lines if entry.id})

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BY_ENDING",
-    "ENDING",
     "OF_CID",
     "PinRow",
     "both_versions",
@@ -29,11 +28,10 @@ __all__ = [
 ]
 
 ENDING_LENGTH = 8
-ENDING = " || ".join(f"substr(cid, -{place}, 1)" for place in range(1, ENDING_LENGTH + 1))
-"""The last letters of a CID, from behind, as the index `entries_by_ending` has them."""
+REVERSED = " || ".join(f"substr(r.cid, -{place}, 1)" for place in range(1, ENDING_LENGTH + 1))
 BY_ENDING = "entries INDEXED BY entries_by_ending"
 """The table for statements about a CID: SQLite would rather look through all rows of the profile."""
-OF_CID = f"{ENDING} IN (?, ?) AND cid IN (?, ?)"
+OF_CID = "ending IN (?, ?) AND cid IN (?, ?)"
 """The condition on rows about a CID, in either version; its values are `of_cid`."""
 PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None", int, "str | None"]
 """id, CID, standing, run, name at the service, recorded, name, note, bytes, verification."""
@@ -49,7 +47,7 @@ def both_versions(cid: str) -> tuple[str, str]:
 
 
 def ending(text: str) -> str:
-    """The key of a CID in the index of endings."""
+    """The last letters of a CID, from behind: the column `ending` of its rows."""
     return text[: -ENDING_LENGTH - 1 : -1]
 
 
@@ -74,7 +72,7 @@ def pins_of(connection: sqlite3.Connection, profile: str, spellings: Iterable[st
         marks = ", ".join("?" * len(some))
         sql = (
             "SELECT id, cid, standing, run, service_name, recorded, name, note, bytes, verification FROM entries"  # noqa: S608 – marks only
-            f" INDEXED BY entries_by_ending WHERE {ENDING} IN ({marks}) AND profile = ? AND standing > 0"
+            f" INDEXED BY entries_by_ending WHERE ending IN ({marks}) AND profile = ? AND standing > 0"
         )
         for row in connection.execute(sql, (*map(ending, some), profile)):
             if row[1] in some:
@@ -134,8 +132,7 @@ def drop_revocations(connection: sqlite3.Connection) -> None:
     """Forget revocations that no row is about any more."""
     connection.execute(
         "DELETE FROM revocations AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e INDEXED BY entries_by_ending"  # noqa: S608
-        f" WHERE {ENDING.replace('cid', 'e.cid')} = {ENDING.replace('cid', 'r.cid')}"
-        " AND e.cid = r.cid AND e.profile = r.profile)"
+        f" WHERE e.ending = {REVERSED} AND e.cid = r.cid AND e.profile = r.profile)"
     )
 
 

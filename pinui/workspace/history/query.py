@@ -19,7 +19,7 @@ from pinui.workspace.filters import (
     folded,
     parse_filter,
 )
-from pinui.workspace.history.pinned import ENDING, ending
+from pinui.workspace.history.pinned import ending
 from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT
 from pinui.workspace.rows import UNDATED, Standing
 
@@ -35,8 +35,8 @@ __all__ = ["COLUMNS", "REVOCATION", "Selection", "select"]
 
 IS_GONE = (
     f"(e.standing = {Standing.GONE:d} OR (e.standing = 0 AND e.direction = 'sent' AND EXISTS ("  # noqa: S608 – names
-    f"SELECT 1 FROM entries AS p INDEXED BY entries_by_ending WHERE {ENDING.replace('cid', 'p.cid')}"
-    f" = {ENDING.replace('cid', 'e.cid')} AND p.cid = e.cid AND p.profile = e.profile"
+    f"SELECT 1 FROM entries AS p INDEXED BY entries_by_ending WHERE p.ending = e.ending AND p.cid = e.cid"
+    f" AND p.profile = e.profile"
     f" AND p.standing = {Standing.GONE:d})))"
 )
 """Whether the account no longer has the pin of a record, which another row may represent."""
@@ -354,7 +354,7 @@ def _ends_of_cids(word: str) -> list[tuple[Condition, Condition]]:
     for text in dict.fromkeys((word, small)) if length >= SHORTEST_ENDING else ():
         test = Condition(f"substr(e.cid, -{length}) = ?", (text,))
         key = ending(text)
-        range_ = f"{ENDING} >= ? AND {ENDING} < ?"
+        range_ = "e.ending >= ? AND e.ending < ?"
         sql = f"SELECT e.id FROM entries AS e INDEXED BY entries_by_ending WHERE {range_} AND {test.sql}"  # noqa: S608 – numbers
         found.append((Condition(sql, (key, key + "\x7f", text)), test))
     return found

@@ -16,6 +16,7 @@ from pinui.workspace.history.pinned import (
     OF_CID,
     both_versions,
     drop_revocations,
+    ending,
     gather_words,
     most_values,
     of_cid,
@@ -38,12 +39,12 @@ from pinui.workspace.rows import UNDATED, Entry, Query, Recipient, Standing
 from pinui.workspace.text import encodable
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from pinui.sdk.models import ClientRecord
-    from pinui.workspace.history.schema import Database
     from pinui.workspace.rows import Direction
 
 __all__ = ["EXCERPT", "HistoryFile", "NewIds"]
@@ -60,10 +61,10 @@ class HistoryFile:
     def __init__(self, path: Path, *, searchable: bool | None = None) -> None:
         self.path = path
         self.searchable = can_search() if searchable is None else searchable
-        self._connection: Database | None = None
+        self._connection: sqlite3.Connection | None = None
 
     @property
-    def connection(self) -> Database:
+    def connection(self) -> sqlite3.Connection:
         """The open database."""
         if self._connection is None:
             self._connection = open_database(self.path, searchable=self.searchable)
@@ -276,7 +277,7 @@ class HistoryFile:
                 replace_pin(self.connection, pin)
             if standing and pinned_now and (known := self._run_of(entry.profile)):
                 standing, run = Standing.BOTH, known
-        self.connection.execute(INSERT, _values(entry, entry_id, data, standing, run))
+        self._write([_values(entry, entry_id, data, standing, run)])
         if data is not None:
             self.connection.execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", (entry_id, data))
         if is_known:
@@ -292,20 +293,21 @@ class HistoryFile:
 
         # In order: pages of the file that are filled from the end are left half empty.
         rows = sorted(rows, key=itemgetter(0))
-        values = [_values(entry, id_, data, standing(entry), run) for id_, entry, data in rows]
+        self._write([_values(entry, id_, data, standing(entry), run) for id_, entry, data in rows])
+        documents = [(id_, data) for id_, _, data in rows if data is not None]
+        self.connection.executemany("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
+
+    def _write(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows, given as `_values`, and add them to the indexes of text and to the totals."""
         execute = self.connection.executemany
-        self.connection.in_bulk = True
-        try:
-            execute(INSERT, values)
-        finally:
-            self.connection.in_bulk = False
+        execute(INSERT, rows)
         if self.searchable:
-            texts = ((v[0], folded(*(v[place] for place in INDEXED))) for v in values)
+            texts = ((v[0], folded(*(v[place] for place in INDEXED))) for v in rows)
             execute("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
-            beginnings = ((v[0], v[1][:BEGINNING]) for v in values)
+            beginnings = ((v[0], v[1][:BEGINNING]) for v in rows)
             execute("INSERT INTO beginnings (rowid, cid) VALUES (?, ?)", beginnings)
         pins, sizes, unsized = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-        for v in values:
+        for v in rows:
             pin, size = (v[PROFILE], v[STANDING]), v[BYTES]
             pins[pin] += 1
             if size < 0:
@@ -317,8 +319,6 @@ class HistoryFile:
             " bytes = bytes + excluded.bytes, unsized = unsized + excluded.unsized",
             [(*pin, number, sizes[pin], unsized[pin]) for pin, number in pins.items() if pin[1]],
         )
-        documents = [(id_, data) for id_, _, data in rows if data is not None]
-        execute("INSERT INTO documents (entry_id, data) VALUES (?, ?)", documents)
 
     def _run_of(self, profile: str) -> int:
         found = self.connection.execute("SELECT run FROM accounts WHERE profile = ?", (profile,)).fetchone()
@@ -491,14 +491,14 @@ class NewIds:
 
 INSERT = (
     "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
-    " verification, bytes, is_folder, source, service_name, standing, recorded, run)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " verification, bytes, is_folder, source, service_name, standing, recorded, run, ending)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 PROFILE, BYTES, STANDING = 6, 12, 16
 INDEXED = (7, 15, 8, 9, 10)
-"""The positions of the searched texts among these values, in the trigger's order."""
+"""The positions of the searched texts among these values, in the order of the triggers."""
 
 
 def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: int) -> tuple[Any, ...]:
@@ -522,6 +522,7 @@ def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: i
         standing,
         entry.recorded,
         run,
+        ending(entry.cid),
     )
 
 

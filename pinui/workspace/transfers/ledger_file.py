@@ -341,7 +341,7 @@ class LedgerFile:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            connection = connect(self.path, sqlite3.Connection)
+            connection = connect(self.path)
             try:
                 connection.execute("PRAGMA journal_mode = DELETE")
                 if version_of(connection, self.path, LAYOUT) < LAYOUT.version:
