@@ -234,5 +234,6 @@ def run(profile: str | None) -> int:
     """
     from pinui.workspace import Paths, Profiles
 
-    _ = Profiles(Paths.find().config, chosen=profile).current
+    profiles = Profiles(Paths.find().config, chosen=profile)
+    _ = profiles.current, profiles.keys()
     return make_app(profile).run_and_report()

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from pinui.tui.all_keys import KEYS
+from pinui.tui.app import run
 from pinui.tui.keymap import read_keymap
+from pinui.workspace import ConfigError
 from tests.tui.pilots import shows, told, until, workbench
 
 
@@ -57,6 +59,13 @@ def test_a_command_that_shares_its_key_does_not_take_it_from_the_others() -> Non
             keys, _ = read_keymap({command.id: "ctrl+f9"}, KEYS)
             sharing = [other for other in group.commands if set(other.keys.split(",")) & set(command.keys.split(","))]
             assert command.id not in keys or {other.id for other in sharing} <= keys.keys()
+
+
+def test_keys_that_are_no_table_are_told_before_the_screen_changes(own_home: Path) -> None:
+    own_home.mkdir(mode=0o700)
+    (own_home / "config.toml").write_text("keys = 5\n")
+    with pytest.raises(ConfigError, match="“keys” should be a table"):
+        run(None)
 
 
 async def test_a_chosen_key_acts_and_is_shown_and_the_usual_one_does_not(own_home: Path) -> None:
