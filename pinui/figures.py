@@ -49,12 +49,13 @@ def size(number: float | None) -> str:
     return f"{value:.{digits}f} {UNITS[unit]}"
 
 
-def total_size(sizes: Sequence[int | None]) -> str:
-    """Sizes added up: `4.8 MB`, with unknown ones among them `4.8 MB and more`, or `size unknown`."""
+def total_size(sizes: Sequence[int | None], *, in_all: bool = False) -> str:
+    """Sizes added up: `4.8 MB` (or `4.8 MB in all`), with unknown ones `4.8 MB and more`, or `size unknown`."""
     known = [one for one in sizes if one is not None]
     if len(known) < len(sizes) and not sum(known):
         return "size unknown"
-    return size(sum(known)) + ("" if len(known) == len(sizes) else " and more")
+    more = " and more" if len(known) < len(sizes) else " in all" if in_all else ""
+    return size(sum(known)) + more
 
 
 def short_cid(cid: str) -> str:

@@ -72,8 +72,8 @@ def _found(options: Namespace, console: Console) -> list[str]:
     if len(found) > named:
         console.say(f"  … and {count(len(found) - named)} more")
     if found:
-        total = total_size([entry.bytes for entry in found])
-        console.say(f"{plural(len(found), 'pin')}, {total}{' in all' if len(found) > 1 else ''}.")
+        total = total_size([entry.bytes for entry in found], in_all=len(found) > 1)
+        console.say(f"{plural(len(found), 'pin')}, {total}.")
     return [entry.cid for entry in found]
 
 

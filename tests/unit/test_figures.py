@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pinui.cli.bars import bar_line
-from pinui.figures import age, duration, iso_time, short_cid, size
+from pinui.figures import age, duration, iso_time, short_cid, size, total_size
 from pinui.workspace.transfers import Rate, Transfer
 
 
@@ -74,3 +74,11 @@ def test_a_bar_fits_its_line_and_shows_no_control_characters(width: int) -> None
     if width >= 79:
         assert "25%" in line
         assert "15 s left" in line
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [([], "0 B in all"), ([5, 6], "11 B in all"), ([5, None], "5 B and more"), ([None, None], "size unknown")],
+)
+def test_unknown_sizes_are_told_in_a_sum(sizes: list[int | None], text: str) -> None:
+    assert total_size(sizes, in_all=True) == text

@@ -359,8 +359,8 @@ def revoke_question(
     `elsewhere` are other profiles that pin some of them, with their numbers. `again` is the number of pins that can be
     stored again from this machine, where that was counted.
     """
-    number, total = len(entries), total_size([entry.bytes for entry in entries])
-    question = f"Revoke {plural(number, 'pin')}, {total} in all?" if number > 1 else f"Revoke this pin, {total}?"
+    number, total = len(entries), total_size([entry.bytes for entry in entries], in_all=len(entries) > 1)
+    question = f"Revoke {plural(number, 'pin')}, {total}?" if number > 1 else f"Revoke this pin, {total}?"
     what = "them" if number > 1 else "it"
     consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
     if again is None:
