@@ -157,7 +157,7 @@ async def test_marks_wait_until_all_rows_are_known(
 async def test_many_marks_are_counted_without_their_size_and_rows_that_vanish_lose_theirs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pinui.tui.places.pins.screen.COUNTED", 2)
+    monkeypatch.setattr("pinui.tui.places.pins.screen.SUMMED", 2)
     async with workbench() as (app, pilot):
         client = await app.workspace.connect()
         made = [await client.store({"n": number}) for number in range(6)]

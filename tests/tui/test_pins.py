@@ -434,7 +434,7 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         await shows(pilot, "1 pin with")
 
 
-@pytest.mark.parametrize(("size", "kinds"), [((140, 40), ("dir ", "file")), ((80, 24), ("d ", "f "))])
+@pytest.mark.parametrize(("size", "kinds"), [((140, 40), ("dir ", "file")), ((60, 24), ("d ", "f "))])
 async def test_a_folder_looks_like_a_folder(tmp_path: Path, size: tuple[int, int], kinds: tuple[str, str]) -> None:
     (tmp_path / "trip").mkdir()
     (tmp_path / "trip" / "note").write_text("x")

@@ -47,8 +47,9 @@ __all__ = ["PinsScreen"]
 FIRST = 200
 """Rows that are read before anything else is: more than the largest terminal shows."""
 COUNTED = 5000
-"""Rows of a filter among which the revoked ones are counted, and marks that are looked up one by one: more of them
-would take too long."""
+"""Rows of a filter among which the revoked ones are counted: more of them would take too long."""
+SUMMED = 20_000
+"""Marks that are looked up one by one, for their size and for those that vanished."""
 QUOTED = 28
 """Cells of the filter that the foot repeats: the line above the list has all of it."""
 REST = 0.12
@@ -248,7 +249,7 @@ class PinsScreen(PlaceScreen):
         pins.words = parse_filter(query.text).words
         if query != self._shown:  # the rows between its ends would be others
             pins.end_range()
-        if pins.marked and len(pins.marked) <= COUNTED:  # marks stay, whatever the filter hides; those of gone rows go
+        if pins.marked and len(pins.marked) <= SUMMED:  # marks stay, whatever the filter hides; those of gone rows go
             marked = await history.entries(list(pins.marked))
             pins.marked &= {entry.id for entry in marked if entry.standing}
         elif pins.marked and not ids.is_part and not self._hides_rows and ids.known is not pins.ids.known:
@@ -269,7 +270,7 @@ class PinsScreen(PlaceScreen):
         self._show_mark()
         marks, total = pins.marks, None
         self._counts = this = self._counts + 1
-        if 0 < marks <= COUNTED:
+        if 0 < marks <= SUMMED:
             total = await self.workspace.history.total_size(pins.marked.union(pins.range_ids))
         if this != self._counts:
             return  # another mark was set meanwhile, and is counted after this
