@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -501,7 +502,11 @@ async def test_an_open_file_goes_up_in_pieces_too(make_client: MakeClient, tmp_p
 async def test_content_that_is_exported_is_imported_elsewhere(tmp_path: Path) -> None:
     async with Node(tmp_path / "one") as one, await Client.init(**settings_of(one)) as client:
         record = await client.upload(DATA)
-        await client.export_car(record.cid, tmp_path / "data.car")
+        threads: set[int] = set()
+        await client.export_car(
+            record.cid, tmp_path / "data.car", on_progress=lambda *_: threads.add(threading.get_ident())
+        )
+        assert threads == {threading.get_ident()}, "progress is told on the loop, whose callers may use it"
         with pytest.raises(FileExistsError):
             await client.export_car(record.cid, tmp_path / "data.car", overwrite=False)
         late = tmp_path / "late.car"

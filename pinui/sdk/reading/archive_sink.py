@@ -45,13 +45,22 @@ class ArchiveSink:
     async def write(self, chunk: bytes) -> None:
         """The next bytes of the archive."""
         await asyncio.to_thread(self._take, chunk)
+        self._tell()
 
     def _take(self, chunk: bytes) -> None:
         for block in self._reader.feed(chunk):
-            self.add(block.cid, block.data)
+            self._add(block.cid, block.data)
 
     def add(self, cid: Cid, data: Bytes) -> None:
         """A block; `ContentAddressError` if it is not what its CID says."""
+        self._add(cid, data)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._on_progress is not None:
+            self._on_progress(self._new.file.tell(), None)
+
+    def _add(self, cid: Cid, data: Bytes) -> None:
         verify_block(cid, data)
         if cid.hash_code == IDENTITY or cid.digest in self._places:
             return
@@ -59,8 +68,6 @@ class ArchiveSink:
         file.write(encode_section_head(cid, len(data)))
         self._places[cid.digest] = (file.tell(), len(data))
         file.write(data)
-        if self._on_progress is not None:
-            self._on_progress(file.tell(), None)
 
     def missing(self) -> Iterator[Cid]:
         """The blocks below the root that have not come, parents first; add each before asking for the next."""

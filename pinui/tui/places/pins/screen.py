@@ -250,8 +250,9 @@ class PinsScreen(PlaceScreen):
         if query != self._shown:  # the rows between its ends would be others
             pins.end_range()
         if pins.marked and len(pins.marked) <= SUMMED:  # marks stay, whatever the filter hides; those of gone rows go
-            marked = await history.entries(list(pins.marked))
-            pins.marked &= {entry.id for entry in marked if entry.standing}
+            marked = list(pins.marked)  # others may be marked while the history is asked
+            left = {entry.id for entry in await history.entries(marked) if entry.standing}
+            pins.marked.difference_update(number for number in marked if number not in left)
         elif pins.marked and not ids.is_part and not self._hides_rows and ids.known is not pins.ids.known:
             pins.marked.intersection_update(ids)
         await pins.show_ids(ids)
