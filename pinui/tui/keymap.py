@@ -15,6 +15,7 @@ from textual.keys import Keys, key_to_character
 
 from pinui.tui.common_keys import APP, BETWEEN_PANES, CONFIRM, LIST
 from pinui.tui.keys import Command, Group, key_name
+from pinui.tui.textual_private import key_of_character
 
 __all__ = ["read_keymap"]
 
@@ -96,10 +97,8 @@ def _is_for_fields(command: Command) -> bool:
 
 def _textual_name(key: str) -> str:
     """A key as Textual and our own registry call it; `?` is `question_mark`."""
-    from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]  # it has no public name
-
     key = key.strip()
-    return _character_to_key(key) if len(key) == 1 else key
+    return key_of_character(key) if len(key) == 1 else key
 
 
 def _clash(

@@ -16,6 +16,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding, BindingsMap
 from textual.css.stylesheet import Stylesheet
+from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]
 from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import WorkerFailed
@@ -30,6 +31,7 @@ __all__ = [
     "HandlesCrashes",
     "ParsedOnce",
     "add_bindings",
+    "key_of_character",
     "let_alt_digits_through",
     "never_wrap",
     "set_first_theme",
@@ -50,6 +52,11 @@ def let_alt_digits_through() -> None:
     table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
     for digit in "12345":
         table.pop(f"\x1b{digit}", None)
+
+
+def key_of_character(character: str) -> str:
+    """The name of a character's key: `question_mark` for `?`."""
+    return _character_to_key(character)
 
 
 def add_bindings(screen: Screen[Any], bindings: Sequence[Binding]) -> None:

@@ -33,6 +33,7 @@ async def test_what_is_pasted_into_the_palette_cannot_steer_the_terminal() -> No
         app.post_message(events.Paste("a\x9b31mb\x1b[2J"))
         await until(pilot, lambda: app.screen.query_one(Input).value, "what was pasted")
         assert not set("\x9b\x1b") & set(app.screen.query_one(Input).value)
+        await settled(pilot)
 
 
 async def test_it_knows_what_has_no_room_in_the_footer() -> None:

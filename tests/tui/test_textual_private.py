@@ -20,6 +20,7 @@ from textual.app import App
 from textual.binding import BindingsMap
 from textual.css.stylesheet import Stylesheet
 from textual.document._wrapped_document import WrappedDocument
+from textual.keys import _character_to_key
 from textual.widgets import Input, TextArea
 
 import pinui.tui
@@ -47,6 +48,7 @@ PRIVATE: dict[Any, str] = {
     App.refresh_css: "ecfa14bd0d19dba0",
     App._watch_theme: "a6de38d37b42f581",
     App._refresh_truecolor_filter: "de78b5ae8901952a",
+    _character_to_key: "422e0a6af915a9c4",
 }
 
 
