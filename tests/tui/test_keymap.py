@@ -74,7 +74,7 @@ async def test_a_chosen_key_acts_and_is_shown_and_the_usual_one_does_not(own_hom
     async with workbench() as (app, pilot):
         await told(pilot, "keys.app.log: q is the key of “quit”")
         await app.workspace.store({"city": "Oslo"})
-        await shows(pilot, "c copy")
+        await shows(pilot, "─ 1 pin", "c copy")
         await pilot.press("y")
         await pilot.pause()
         assert len(app.screen_stack) == 1
