@@ -33,9 +33,13 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)  ## Open pinui on the embedded node, ready to use
 	@$(BIN)/pinui
 
-# Most tests wait for a screen or a process, so four of them share two cores.
+# Most tests wait for a screen or a process, so four of them share two cores. Coverage would double the time of those
+# that draw screens, so it is measured where the measured rooms are tested.
+MEASURED := tests/unit tests/sdk tests/node
+QUICK := $(PYTEST) -m 'not slow' -n 4 --dist loadgroup --ignore=tests/bench
 test: $(READY)  ## Run the tests (a few minutes at most)
-	$(PYTEST) -m 'not slow' -n 4 --dist loadgroup --ignore=tests/bench --cov --cov-report=term $(ARGS)
+	$(QUICK) $(MEASURED) --cov --cov-report=term $(ARGS)
+	$(QUICK) $(addprefix --ignore=,$(MEASURED)) $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)

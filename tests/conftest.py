@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from coverage import Coverage
 from hypothesis import settings
 
 from pinui.sdk.reading import gateways
@@ -24,7 +23,6 @@ for name, usual in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SI
     if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
         signal.signal(getattr(signal, name), usual)
 
-TESTS = Path(__file__).parent
 OWN_SETTINGS = ("PINUI_", "SSL_CERT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NO_COLOR")
 
 
@@ -35,22 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         used = getattr(item, "fixturenames", ())
         if server := next((name for name in ("cluster", "kubo_daemon") if name in used), None):
             item.add_marker(pytest.mark.xdist_group(server))
-
-
-MEASURED = ("unit", "sdk", "contract", "node")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Stop coverage during tests that are not about the measured rooms: those that draw screens take twice as long."""
-    measuring = Coverage.current() if item.path.relative_to(TESTS).parts[0] not in MEASURED else None
-    if measuring is None:
-        return (yield)
-    measuring.stop()
-    try:
-        return (yield)
-    finally:
-        measuring.start()
 
 
 @pytest.fixture(autouse=True)

@@ -179,3 +179,10 @@ def test_no_answer_is_a_network_error() -> None:
     error = refusals.network_error(Breakdown("connect", "api.example could not be reached", hint="check"))
     assert (type(error), str(error), error.hint) == (NetworkError, "api.example could not be reached", "check")
     assert type(refusals.network_error(Breakdown("sent", "late", timed_out=True))) is NetworkTimeout
+
+
+@pytest.mark.parametrize(
+    ("body", "objects"), [(b'[{"a": 1}, 2, {"b": 3}]', [{"a": 1}, {"b": 3}]), (b'{"a": 1}', []), (HTML, []), (b"", [])]
+)
+def test_an_answer_that_is_no_list_of_objects_holds_none(body: bytes, objects: list[dict[str, int]]) -> None:
+    assert wire.answer_list(body) == objects

@@ -124,6 +124,7 @@ class GatewayContent:
             await asyncio.shield(file.leave())
             raise
         finally:
+            file.stop()
             # Shielded: a second cancel doesn't keep the temporary file from being removed.
             await asyncio.shield(asyncio.to_thread(_discard, file, folder))
 

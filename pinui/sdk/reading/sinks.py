@@ -238,9 +238,13 @@ class FileSink:
         self._new.leave()
         self._new = None
 
+    def stop(self) -> None:
+        """Write nothing more. A thread that is still at work here ends after its piece."""
+        self._abandoned = True
+
     def discard(self) -> None:
         """Remove the file. A cancelled download may still have a thread at work here: wait for it."""
-        self._abandoned = True
+        self.stop()
         with self._lock:
             if self._new is not None:
                 self._new.discard()
