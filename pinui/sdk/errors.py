@@ -128,7 +128,7 @@ class NetworkError(PinuiError, ConnectionError):
 
 
 class NetworkTimeout(NetworkError, TimeoutError):
-    """The other side was reached, or not even that, and did not answer in time.
+    """The service was not reached in time, or did not answer in time.
 
     >>> issubclass(NetworkTimeout, TimeoutError)
     True
