@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Revoking", "can_be_stored_again", "report", "report_of"]
 
 READ_AT_ONCE = 500
+LAST_ANSWER = 3.0
+"""Seconds to wait for the answers to requests that are on their way when a transfer is paused or cancelled."""
 NAMED = 3
 """The failures that a report names."""
 
@@ -43,10 +47,22 @@ class Revoking:
         yield ()
 
     async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
-        """Revoke one pin; `was_held` means that it was gone already."""
+        """Revoke one pin; `was_held` means that it was gone already, and not by an earlier request of this transfer."""
         del transfer, progress
-        result = await self._operations.revoke(item.source, at=service)
-        item.cid, item.was_held = result.cid, not result.was_pinned
+        was_begun = item.started_at is not None
+
+        async def revoke() -> None:
+            result = await self._operations.revoke(item.source, at=service)
+            item.cid, item.was_held = result.cid, not result.was_pinned and not was_begun
+            item.state = ItemState.DONE
+
+        revoking = asyncio.ensure_future(revoke())
+        try:
+            await asyncio.shield(revoking)
+        except asyncio.CancelledError:
+            with suppress(Exception):  # without an answer the item waits, and is tried again
+                await asyncio.wait_for(revoking, LAST_ANSWER)
+            raise
 
 
 def can_be_stored_again(entries: Iterable[Entry]) -> int:

@@ -532,7 +532,8 @@ class Transfers:
         try:
             await self.kinds[transfer.kind].run(transfer, service, item, self._watch(transfer, item, rate))
         except asyncio.CancelledError:
-            item.state = ItemState.WAITING
+            if item.state in TO_DO:
+                item.state = ItemState.WAITING
             raise
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the others go on
             if await self._lost(transfer, service, error) and self.is_patient:
@@ -547,10 +548,11 @@ class Transfers:
             transfer.is_for_good |= for_good
         else:
             item.state, item.error, item.hint = ItemState.DONE, None, None
-            transfer.finished += 1
-            transfer.done_size += item.size or 0
             self._away.pop(_line_of(transfer), None)
         finally:
+            if item.state is ItemState.DONE:
+                transfer.finished += 1
+                transfer.done_size += item.size or 0
             del transfer.running[item.id]
             transfer.state = "running" if transfer.running else "waiting"
             self.ledger.mark(item)

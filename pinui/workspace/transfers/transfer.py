@@ -41,7 +41,8 @@ class Kind(Protocol):
         """Do the work of one item, and write the results into it; an exception is its failure.
 
         It must be safe to repeat. If `item.started_at` is set, an earlier run may have done all of it without a mark
-        in the ledger: find out, and count as done what is done already.
+        in the ledger: find out, and count as done what is done already. Work that is complete when it is cancelled
+        sets `item.state` to done before it raises.
         """
         ...
 
