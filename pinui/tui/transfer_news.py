@@ -27,21 +27,22 @@ class TransferNews:
         self.wrong: WrongCID | None = None
         """A wrong CID that a service answered, among the transfers that ended since the last call of `news`."""
         self.revoked: list[Transfer] = []
-        """Bulk revokes among them. Each has a report of its own."""
+        """Bulk revokes among them, cancelled ones too. Each has a report of its own."""
 
     def news(self, transfers: Sequence[Transfer]) -> str | None:
         """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell."""
         finished = {(one.id, one.ended_at): one for one in transfers if one.has_ended and one.ended_at is not None}
-        new = [one for key, one in finished.items() if key not in self._known and one.state != "cancelled"]
+        new = [one for key, one in finished.items() if key not in self._known]
         self._known = set(finished)
         self.revoked = [one for one in new if one.kind == "revoke"]
-        new = [one for one in new if one.kind != "revoke"]
+        new = [one for one in new if one.kind != "revoke" and one.state != "cancelled"]
         self.wrong = next((one.failure for one in new if isinstance(one.failure, WrongCID)), None)
         self._together += new
         active = sum(one.is_active for one in transfers)
         if active:
             slow = [one for one in new if (one.ended_at or 0) - (one.started_at or 0) >= LONG]
-            return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows them." if slow else None
+            them = "it" if active == 1 else "them"
+            return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows {them}." if slow else None
         together, self._together = self._together, []
         failed = sum(one.state == "failed" for one in together)
         if failed:

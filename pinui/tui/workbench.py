@@ -454,7 +454,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         except WorkspaceError as error:
             self.tell_error(error)
         else:
-            self.tell(words, warning=transfer.state == "failed")
+            cancelled = "Revoke cancelled: " if transfer.state == "cancelled" else ""
+            self.tell(f"{cancelled}{words}", warning=transfer.state == "failed")
 
     # -- text that is not stored yet ----------------------------------------------------------------------------
 

@@ -136,3 +136,46 @@ async def test_the_report_tells_pins_that_were_gone_already() -> None:
         await pilot.press("g", "x")
         await confirm(pilot, "R")
         await told(pilot, "1 pin was gone already.")
+
+
+async def in_transfers(app: Pinui, pilot: Pilot[None], answered: int) -> asyncio.Event:
+    """Thirty pins are being revoked, so many of them are gone, and the other answers come with the event."""
+    await marked_and_asked(app, pilot, 30)
+    await shows(pilot, "Type 30 to revoke")
+    go_on, revoke, begun = asyncio.Event(), app.workspace.revoke, list[str]()
+
+    async def late(cid: str, **how: object) -> object:
+        begun.append(cid)
+        if len(begun) > answered:
+            await go_on.wait()
+        return await revoke(cid, **how)  # type: ignore[arg-type]
+
+    app.workspace.revoke = late  # type: ignore[method-assign,assignment]
+    await read_question(pilot)
+    await pilot.press("3", "0", "enter", "3", "tab", "tab")
+    await shows(pilot, "revoke 30 pins", f"{answered} of 30")
+    return go_on
+
+
+async def test_a_cancelled_bulk_revoke_reports_what_it_did_and_what_is_left() -> None:
+    async with workbench() as (app, pilot):
+        go_on = await in_transfers(app, pilot, 7)
+        await pilot.press("c")
+        go_on.set()  # three requests are on their way, and their answers count
+        await told(pilot, "Revoke cancelled: 10 revoked, 20 left.")
+        await shows(pilot, "10 of 30 · r retries", "1 cancelled")
+        assert await pinned(app) == 20
+        await pilot.press("1")
+        await shows(pilot, "20 pins · 10 revoked")
+
+
+async def test_a_paused_bulk_revoke_goes_on_and_its_report_counts_everything_once() -> None:
+    async with workbench() as (app, pilot):
+        go_on = await in_transfers(app, pilot, 7)
+        await pilot.press("p")
+        go_on.set()
+        await shows(pilot, "10 of 30 · p goes on", "1 paused")
+        assert await pinned(app) == 20
+        await pilot.press("p")
+        await told(pilot, "30 revoked.")
+        assert await pinned(app) == 0

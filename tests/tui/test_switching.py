@@ -180,12 +180,10 @@ def test_one_that_took_long_is_told_while_others_go_on() -> None:
     going = transfer(9, "running")
     assert transfers.news([transfer(1, "done"), going]) is None, "many short ones would ring without end"
     told = transfers.news([transfer(1, "done"), transfer(2, "done", LONG), going])
-    assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows them."
+    assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows it."
     down = replace(transfer(3, "done", LONG), kind="download")
-    assert transfers.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows them."
-    assert (
-        transfers.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows them."
-    )
+    assert transfers.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows it."
+    assert transfers.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows it."
 
 
 def test_what_was_cancelled_is_no_news() -> None:
