@@ -85,7 +85,7 @@ def _paths(options: Namespace, console: Console) -> Iterator[str | VerbError]:
 
 def _started_ahead(paths: Iterable[str | VerbError], options: Namespace) -> Generator[_Job]:
     """A job for each path, in order. Threads work on the next ones meanwhile: hashing takes a core each."""
-    empty_folders = Profiles(Paths.find().config, chosen=options.profile).current.keeps_empty_folders
+    empty_folders = Profiles(Paths.find().config, chosen=options.profile).current.traits.keeps_empty_folders
     is_over = Event()
 
     def work(job: _Job) -> None:

@@ -231,7 +231,7 @@ async def _service(workspace: Workspace) -> AsyncIterator[Check]:
     }
     if credential.trouble or about:
         yield Check("token", "problem" if credential.secret is None else "note", credential.trouble or about or "")
-    elif credential.origin == "none" and profile.needs_token:
+    elif credential.origin == "none" and profile.traits.needs_token:
         yield Check("token", "problem", places["none"], f"Run: pinui profile add {profile.name}.")
     else:
         yield Check("token", "ok", places[credential.origin])

@@ -72,7 +72,7 @@ def _object(profile: Profile, *, is_current: bool, **more: Any) -> dict[str, Any
         "provider": profile.provider,
         "apiUrl": profile.api_url,
         "gatewayUrl": profile.gateway_url,
-        **(factors if profile.provider == "cluster" else {}),
+        **(factors if profile.traits.replicates else {}),
         "current": is_current,
         **more,
     }
@@ -83,11 +83,11 @@ def _add(options: Namespace, console: Console, profiles: Profiles) -> int:
     from pinui.workspace.credentials import ending, variable_of
 
     draft = _draft(options, profiles)
-    what = "Token" if draft.provider == "pinning" else "Token or user:password"
-    optional = "" if draft.needs_token else "; empty for none"
-    secret = _read_secret(f"{what} for {draft.name}{optional}", "token", is_needed=draft.needs_token)
+    what = "Token" if draft.traits.is_account else "Token or user:password"
+    optional = "" if draft.traits.needs_token else "; empty for none"
+    secret = _read_secret(f"{what} for {draft.name}{optional}", "token", is_needed=draft.traits.needs_token)
     key = _read_secret("Key of the gateway", "gateway key") if options.gateway_key else None
-    if not draft.gateway_url and draft.provider != "kubo":  # its RPC can read
+    if not draft.gateway_url and not draft.traits.reads_without_gateway:
         console.say("Without --gateway-url nothing can be read back, only written.")
 
     async def work(workspace: Workspace) -> Credential:
@@ -145,7 +145,7 @@ def _draft(options: Namespace, profiles: Profiles) -> Profile:
             draft = Profile(options.name, "custom")
     if options.provider and options.provider != draft.provider:
         draft = _of_provider(options.name, options.provider, is_here=not options.api_url)
-    elif draft.provider == "kubo" and not options.api_url:
+    elif not options.api_url:
         from pinui.workspace.daemons import found_again
 
         draft = found_again(draft)

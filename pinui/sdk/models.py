@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, ca
 
 from pinui.figures import plural
 from pinui.sdk.secret import Secret
+from pinui.sdk.traits import PINNING, TRAITS
 from pinui.sdk.urls import check_base_url, is_pinata
 
 __all__ = [
@@ -60,13 +61,6 @@ OnNotice = Callable[[str], None]
 OnVerdict = Callable[[Verification | None], None]
 """Called with the verdict; None if `verify` is off."""
 
-# The default addresses of each service and its gateway; the contract's services are the public one.
-PUBLIC = ("https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")
-DEFAULT_URLS = {
-    "kubo": ("http://127.0.0.1:5001", "http://127.0.0.1:8080/ipfs"),
-    "cluster": ("http://127.0.0.1:9094", "http://127.0.0.1:8080/ipfs"),  # a peer, and the Kubo beside it
-}
-TAKES_PASSWORDS = {"kubo", "cluster", "psa"}
 MIB = 1024 * 1024
 SECRETS = {"provider_token", "gateway_key"}
 HEADER_TEXT = re.compile(r"[!-~]*")
@@ -185,10 +179,11 @@ class ClientConfig:
     """Sends the requests, for tests (`httpx.MockTransport`) and special networks; closed with the client."""
 
     def __post_init__(self) -> None:
+        traits = TRAITS.get(self.provider, PINNING)  # a wrong name is told below
         for name in SECRETS:
             object.__setattr__(self, name, _as_secret(getattr(self, name)))  # defaults are none yet
             is_token = name == "provider_token"
-            is_pair = is_token and self.provider in TAKES_PASSWORDS
+            is_pair = is_token and not traits.is_account
             if trouble := _trouble_with(getattr(self, name), is_needed=is_token, is_pair=is_pair):
                 raise ValueError(f"{name} {trouble}")
         if self.provider not in get_args(ProviderName):
@@ -212,13 +207,11 @@ class ClientConfig:
         if isinstance(self.gateways, str):
             raise ValueError("gateways must be several addresses, not one text")  # noqa: TRY004  # a wrong setting, like the others
         api, gateway = self.pin_api_url, self.gateway_url
-        usual_api, usual_gateway = DEFAULT_URLS.get(self.provider, PUBLIC)
-        if self.provider == "psa":
-            if api is None:
+        if api is None:  # an empty text is a mistake: a token meant for elsewhere stays here
+            if traits.usual_urls is None:
                 raise ValueError("pin_api_url is needed: the service's address, such as https://api.pinata.cloud/psa")
-        elif api is None and gateway is None:
-            gateway = usual_gateway
-        api = usual_api if api is None else api  # an empty text is a mistake: a token meant for elsewhere stays here
+            api, usual_gateway = traits.usual_urls
+            gateway = usual_gateway if gateway is None else gateway
         for name, value in (
             ("timeout", Timeouts.of(self.timeout)),
             ("pin_api_url", check_base_url(api, "pin_api_url", self.allow_insecure)),
@@ -251,7 +244,7 @@ class ClientConfig:
 def check_replication(provider: str, fewest: object, wanted: object) -> None:
     """`ValueError` if these are no replication factors for this kind of service."""
     factors = (fewest, wanted)
-    if provider != "cluster" and factors != (None, None):
+    if not TRAITS[provider].replicates and factors != (None, None):
         raise ValueError('replication_min and replication_max are for provider="cluster"')
     for name, factor in zip(("replication_min", "replication_max"), factors, strict=True):
         is_number = isinstance(factor, int) and not isinstance(factor, bool) and (factor == -1 or factor >= 1)

@@ -217,7 +217,7 @@ class Copying:
     async def _usual_way(self, reader: Client, writer: Client) -> tuple[Way, str | None]:
         """The way that most pins go between these two services, or why none can."""
         self._origins = await reader.origins()
-        if self._to.profile.provider == "psa":
+        if not self._to.profile.traits.takes_uploads:
             if self._origins or _is_public(self._source):
                 return "cid", None
             name = self._source.profile.name
@@ -240,12 +240,12 @@ class Copying:
     async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. What can't go its way goes the next one, if that keeps its CID."""
         reader, writer = await self._source.open_to_read(), (await self._to.open()).client
-        is_psa = self._to.profile.provider == "psa"
-        if item.way == "cid" and (is_psa or not self._repairs):
+        takes_uploads = self._to.profile.traits.takes_uploads
+        if item.way == "cid" and not (takes_uploads and self._repairs):
             try:
                 return await self._ask(writer, item)
             except (NetworkTimeout, ProviderError):
-                if is_psa:
+                if not takes_uploads:
                     raise
         if item.way != "upload":
             with scratch_folder() as folder:
@@ -377,7 +377,7 @@ def _is_public(service: Service) -> bool:
     """Whether a hosted service gives its content to the IPFS network."""
     profile = service.profile
     is_here = is_loopback(urlsplit(profile.api_url or "").hostname)
-    return profile.provider == "pinning" and profile.preset != "local" and not is_here
+    return profile.traits.is_account and profile.preset != "local" and not is_here
 
 
 async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> list[R]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pinui.sdk.traits import TRAITS
 from pinui.sdk.urls import is_loopback, origin
 
 if TYPE_CHECKING:
@@ -21,20 +22,21 @@ MULTIADDR = re.compile(r"/(ip4|ip6|dns4|dns6|dns)/([^/]+)/tcp/(\d+)(/https?)?")
 
 def daemon_addresses(provider: str) -> tuple[str | None, str | None]:
     """The addresses of the API and the gateway of a provider's daemon, as far as they are known."""
-    from pinui.sdk.models import DEFAULT_URLS
-
-    api, gateway = DEFAULT_URLS.get(provider, (None, None))
+    traits = TRAITS[provider]
+    if not traits.is_daemon or traits.usual_urls is None:
+        return None, None
+    api, gateway = traits.usual_urls
     repository = Path(os.environ.get("IPFS_PATH") or Path.home() / ".ipfs")
     if provider == "kubo":
         api = _address_in(repository / "api") or api
-    if provider in ("kubo", "cluster"):
-        found = _address_in(repository / "gateway")
-        gateway = f"{found}/ipfs" if found else gateway
-    return api, gateway
+    found = _address_in(repository / "gateway")
+    return api, f"{found}/ipfs" if found else gateway
 
 
 def found_again(profile: Profile) -> Profile:
-    """The profile of a Kubo on this machine, with the addresses of the one that runs if nothing answers at the old."""
+    """The profile, with the addresses of the Kubo that runs here if nothing answers at its own. Others stay as is."""
+    if profile.provider != "kubo":
+        return profile
     api, gateway = daemon_addresses("kubo")
     if not is_deserted(profile.api_url) or is_deserted(api):
         return profile

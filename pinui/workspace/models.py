@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pinui.sdk.traits import TRAITS
+
 if TYPE_CHECKING:
     from datetime import datetime
 
     from pinui.sdk.secret import Secret
+    from pinui.sdk.traits import ServiceTraits
 
 __all__ = [
     "Credential",
@@ -52,14 +55,9 @@ class Profile:
     """The number of peers of a cluster that keep each pin; -1 for all, None for the cluster's setting."""
 
     @property
-    def keeps_empty_folders(self) -> bool:
-        """Whether the server takes folders without files."""
-        return self.provider in ("kubo", "cluster")
-
-    @property
-    def needs_token(self) -> bool:
-        """Whether the server requires a token. A daemon may be open to every program that reaches it."""
-        return self.provider not in ("kubo", "cluster")
+    def traits(self) -> ServiceTraits:
+        """The needs and abilities of the service."""
+        return TRAITS[self.provider]
 
 
 @dataclass(frozen=True, slots=True)

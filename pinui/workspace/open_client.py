@@ -131,7 +131,7 @@ async def _token(profile: Profile, credentials: Credentials) -> tuple[Secret, st
     credential = for_service(stored, profile)
     if credential.secret:
         return credential.secret, credential.origin
-    if not profile.needs_token:
+    if not profile.traits.needs_token:
         from pinui.sdk.secret import Secret
 
         return Secret(""), "nowhere"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pinui.disk import lock_folder, private_folder, write_private
 from pinui.sdk.urls import check_base_url, origin_text
 from pinui.workspace.errors import ConfigError, UnknownProfile, WorkspaceError
-from pinui.workspace.models import Profile
+from pinui.workspace.models import Profile, ProviderName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ BUILT_IN = {profile.name: profile for profile in (LOCAL, PINATA)}
 ENVIRONMENT = "environment"
 """The name of the profile that `PINUI_API_URL` makes when none is chosen: its pins are not those of `local`."""
 
-PROVIDERS = ("pinning", "kubo", "cluster", "psa")
+PROVIDERS = get_args(ProviderName)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -1,4 +1,4 @@
-"""An error for a person: one sentence, and the next step if there is one."""
+"""Sentences for a person: an error and the next step, and a profile's kind of service and API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from pinui.sdk.urls import is_pinata
 if TYPE_CHECKING:
     from pinui.workspace.models import Profile
 
-__all__ = ["api_sentence", "finished", "sentence_for"]
+__all__ = ["api_sentence", "finished", "kind_of_service", "sentence_for"]
+
+PRESETS = {"local": "embedded node", "pinata": "hosted service", "custom": "custom service"}
+
+
+def kind_of_service(profile: Profile) -> str:
+    """The kind of service that a profile names, in a few words."""
+    return profile.traits.title or PRESETS[profile.preset]
 
 
 def sentence_for(error: BaseException) -> tuple[str, str | None]:

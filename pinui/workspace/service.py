@@ -84,7 +84,7 @@ class Service:
     async def open_to_read(self) -> Client:
         """The client, if this profile has a gateway to read from."""
         opened, profile = await self.open(), self.profile
-        if not opened.gateway_url and not profile.gateways and profile.provider != "kubo":  # its RPC can read
+        if not opened.gateway_url and not profile.gateways and not profile.traits.reads_without_gateway:
             hint = "Set PINUI_GATEWAY_URL."
             if profile.name != ENVIRONMENT:
                 hint = f"Give it one with `pinui profile add {profile.name} --gateway-url URL`."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pinui.sdk.traits import TRAITS
 from pinui.tui.app import Pinui
 from pinui.tui.places.files.folder_question import FolderQuestion
 from pinui.workspace import Profile, Query
@@ -71,7 +72,7 @@ async def test_each_file_of_a_folder_can_become_a_pin_of_its_own(notes: Path) ->
 
 
 async def test_a_service_that_keeps_empty_folders_leaves_none_out(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Profile, "keeps_empty_folders", True)
+    monkeypatch.setattr(Profile, "traits", TRAITS["kubo"])
     async with workbench() as (_app, pilot):
         await pilot.press("3")
         await shows(pilot, "notes/")

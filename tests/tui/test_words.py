@@ -47,7 +47,7 @@ def test_the_wizard_has_advice_for_each_failure(error: Exception, words: str) ->
 
 def test_a_daemon_has_advice_of_its_own() -> None:
     stopped = NetworkError("Kubo is not running", hint="Start Kubo with `ipfs daemon`.")
-    assert (advice(stopped, "kubo"), "Nothing answers" in advice(stopped)) == (stopped.hint, True)
+    assert (advice(stopped, is_account=False), "Nothing answers" in advice(stopped)) == (stopped.hint, True)
 
 
 def test_the_service_is_quoted() -> None:

@@ -21,7 +21,7 @@ LONGEST = 200
 
 
 def answer_words(
-    result: TestResult, api: str | None = None, *, provider: str = "pinning", has_token: bool = True
+    result: TestResult, api: str | None = None, *, is_account: bool = True, has_token: bool = True
 ) -> Content:
     """The result of the test, the API that the token knows, and the next step."""
     if result.ok:
@@ -35,7 +35,7 @@ def answer_words(
     return Content.assemble(
         ("✗ ", "bold $error"),
         (shortened(own_words(error)), "bold $strong"),
-        f"\n\n{clean(advice(error, provider))}\n\n",
+        f"\n\n{clean(advice(error, is_account=is_account))}\n\n",
         ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
     )
 
@@ -71,11 +71,11 @@ def own_words(error: BaseException) -> str:
     return words if not details or details in words else f"{details} ({words.rstrip('.')})"
 
 
-def advice(error: BaseException, provider: str = "pinning") -> str:
-    """What to do when the test fails. A daemon of one's own has advice of its own: how to start it, for example."""
+def advice(error: BaseException, *, is_account: bool = True) -> str:
+    """What to do when the test fails. A daemon has its own advice: how to start it, for example."""
     from pinui.sdk.errors import NetworkError, PinuiError, ProviderError
 
-    if provider != "pinning" and isinstance(error, PinuiError) and error.hint:
+    if not is_account and isinstance(error, PinuiError) and error.hint:
         return error.hint
     if isinstance(error, NetworkError):
         return "Nothing answers at that address. Check the network, and the API address if you typed it yourself."

@@ -15,7 +15,7 @@ from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Credential, KeyringState, NoToken, Profile, Query, TestResult
 from pinui.workspace.credentials import ending
-from pinui.workspace.sentences import api_sentence
+from pinui.workspace.sentences import api_sentence, kind_of_service
 
 __all__ = ["ORIGINS", "Facts", "replication_words", "standing", "token_goes", "token_words"]
 
@@ -24,14 +24,6 @@ BARS = "▁▂▃▄▅▆▇█"
 ORIGINS = {
     "session": "in memory, for this run only",
     "node": "the node makes its own",
-}
-KINDS = {
-    "local": "embedded node",
-    "pinata": "hosted service",
-    "custom": "custom service",
-    "kubo": "Kubo",
-    "cluster": "IPFS Cluster",
-    "psa": "Pinning Service API",
 }
 
 
@@ -48,7 +40,7 @@ class Facts(LineView):
     async def show(self, profile: Profile) -> None:
         """Show the facts about this profile."""
         tests, width = self.app.tests.get(profile.name, []), self.content_width
-        has_token = profile.needs_token or bool((await self.app.workspace.credential(profile)).secret)
+        has_token = profile.traits.needs_token or bool((await self.app.workspace.credential(profile)).secret)
         lines: Lines = [*verdict(tests, width, has_token=has_token), []]
         for label, text in await self.addresses(profile):
             for number, line in enumerate(wrapped(text, max(20, width - LABEL))):
@@ -58,7 +50,7 @@ class Facts(LineView):
         lines += await self._holdings(profile)
         lines += latency(tests)
         self.show_lines(lines, keep=True)
-        pane_title(self, profile.name, KINDS.get(profile.provider) or KINDS[profile.preset])
+        pane_title(self, profile.name, kind_of_service(profile))
 
     async def addresses(self, profile: Profile) -> list[tuple[str, str]]:
         """Labels and facts; the first two are the addresses of the API and the gateway."""
@@ -71,12 +63,12 @@ class Facts(LineView):
             gateway = profile.gateway_url or "known once the node runs"
         facts = [("API", api), ("Gateway", gateway)]
         facts += [("Also read from", other) for other in profile.gateways]
-        if profile.provider == "cluster":
+        if profile.traits.replicates:
             facts.append(("Copies", replication_words(profile)))
         if profile.preset != "local":
             credential = await workspace.credential(profile)
             words = token_words(credential, self.app.clock())
-            if credential.origin == "none" and not profile.needs_token:
+            if credential.origin == "none" and not profile.traits.needs_token:
                 words = "none · r enters one, if the daemon asks for it"
             facts.append(("Token", words))
         else:

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
+from pinui.sdk.traits import TRAITS
 from pinui.tui.common_keys import LIST
 from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
@@ -31,7 +32,9 @@ from pinui.workspace.text import clean, clean_line
 
 if TYPE_CHECKING:
     from pinui.sdk.secret import Secret
+    from pinui.sdk.traits import ServiceTraits
     from pinui.workspace import Profile, TestResult
+    from pinui.workspace.models import ProviderName
 
 __all__ = ["Wizard"]
 
@@ -51,10 +54,15 @@ SERVICES = (
     Choice("5", "IPFS Cluster", "several daemons that keep copies"),
     Choice("6", "Pins by CID", "the Pinning Service API, no uploads"),
 )
-KINDS = ("pinata", "custom", "local", "kubo", "cluster", "psa")
-"""What each of them is called in the code; the last three are providers."""
-HAS_NO_KEY = ("kubo", "cluster", "psa")
-"""Services whose gateway is any gateway, or none."""
+PROVIDERS: dict[str, ProviderName] = {
+    "pinata": "pinning",
+    "custom": "pinning",
+    "local": "pinning",
+    "kubo": "kubo",
+    "cluster": "cluster",
+    "psa": "psa",
+}
+"""The names of these choices in the code, and their providers."""
 READS = {
     "kubo": "The CID is appended to this address. Left empty, contents are read through the daemon's API.",
     "cluster": "The CID is appended to this address, of a Kubo in the cluster. Left empty, nothing can be read.",
@@ -101,6 +109,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self._testing: Worker[None] | None = None
         self._refused = ("", "")  # the field that the error line is about, and what was in it
 
+    @property
+    def _traits(self) -> ServiceTraits:
+        return TRAITS[PROVIDERS[self.service]]
+
     def compose(self) -> ComposeResult:
         """All pages in one box; a class says which is shown."""
         with Vertical(classes="dialog", id="wizard") as box:
@@ -121,8 +133,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         for other in PAGES:
             self.query_one(f"#page-{other}").display = other == page
         self._draw_steps()
-        has_key = self.service not in HAS_NO_KEY
-        is_daemon = self.service in ("kubo", "cluster")
+        has_key, is_daemon = self._traits.is_account, self._traits.is_daemon
         keys = PAGES[page].keys if page != "gateway" or has_key else "esc back · enter test"
         self.query_one("#wizard").border_subtitle = keys
         for kind, is_shown in (
@@ -159,7 +170,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if action == "next":
             return parameters == (self._enter,)
         if action in ("next_field", "previous_field"):
-            return self.page == "address" or (self.page == "gateway" and self.service not in HAS_NO_KEY)
+            return self.page == "address" or (self.page == "gateway" and self._traits.is_account)
         if action == "token_page":
             return self.page == "token" and self.service == "pinata"
         return super().check_action(action, parameters)
@@ -169,7 +180,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         """What enter does now, in a word."""
         if self.page == "test":
             return "" if self.tested is None else "save" if self.tested.ok else "try again"
-        if self.page == "gateway" and (self.service in HAS_NO_KEY or not self.query_one("#gateway").has_focus):
+        if self.page == "gateway" and not (self._traits.is_account and self.query_one("#gateway").has_focus):
             return "test"
         return "use" if self.page == "done" else "next"
 
@@ -222,7 +233,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     # -- steps --------------------------------------------------------------------------------------------------
 
     async def _leave_service(self) -> None:
-        chosen = KINDS[self.query_one(ServiceList).cursor]
+        chosen = list(PROVIDERS)[self.query_one(ServiceList).cursor]
         if chosen == "local":
             if self.app.workspace.profile.name == "local" or await self.app.use("local"):
                 self.dismiss("local")
@@ -246,7 +257,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._stored = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             gateway = self.query_one("#gateway", Field)
             gateway.value = gateway.value or self._stored.gateway_url or ""
-        elif service in ("kubo", "cluster"):
+        elif self._traits.is_daemon:
             await self._propose_daemon(service)
 
     async def _propose_daemon(self, provider: str) -> None:
@@ -271,7 +282,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self._complain(trouble, "api")
         else:
             gateway = self.query_one("#gateway", Field)
-            if self.service in HAS_NO_KEY:
+            if not self._traits.is_account:
                 is_elsewhere = self.text("api").rstrip("/") != self._daemon[0]
                 gateway.value = "" if is_elsewhere and gateway.value == self._daemon[1] else gateway.value
             elif gateway.value in ("", self._proposed):  # not what somebody typed: it follows the address
@@ -279,13 +290,13 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self.turn_to("token")
 
     async def _leave_token(self) -> None:
-        if self.secret() or self.service in ("kubo", "cluster"):
+        if self.secret() or not self._traits.needs_token:
             self.turn_to("gateway")
         else:
             self._complain("Paste the token first.", "token")
 
     async def _leave_gateway(self) -> None:
-        has_key, typed = self.service not in HAS_NO_KEY, self.text("gateway")
+        has_key, typed = self._traits.is_account, self.text("gateway")
         if (has_key or typed) and (trouble := address_trouble(typed, "gateway address")):
             self._complain(trouble, "gateway")
         elif has_key and self.query_one("#gateway").has_focus:
@@ -366,9 +377,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
         if self.service == "pinata":
             known = await asyncio.to_thread(self.app.workspace.profiles.get, "pinata")
             return replace(known, gateway_url=gateway, gateway_key=has_key)
-        provider = self.service if self.service in HAS_NO_KEY else "pinning"
         api = self.text("api").rstrip("/")
-        return Profile(self.text("name"), "custom", api, gateway or None, gateway_key=has_key, provider=provider)
+        return Profile(
+            self.text("name"), "custom", api, gateway or None, gateway_key=has_key, provider=PROVIDERS[self.service]
+        )
 
     @property
     def _keeps_key(self) -> bool:
@@ -403,8 +415,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         else:
             result, api = await self.app.workspace.test(draft, self.secret()), api_sentence(draft)
         self.tested = result
-        provider = self.service if self.service in HAS_NO_KEY else "pinning"
-        words = answer_words(result, api, provider=provider, has_token=bool(self.secret()))
+        words = answer_words(result, api, is_account=self._traits.is_account, has_token=bool(self.secret()))
         self.query_one("#testing", Static).update(words)
         self.query_one("#wizard").border_subtitle = f"esc back · enter {self._enter}"
         self.refresh_bindings()

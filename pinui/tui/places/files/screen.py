@@ -181,7 +181,7 @@ class FilesScreen(PlaceScreen):
 
         rules, each, profile = FolderRules(), False, self.workspace.profile
         if any([await asyncio.to_thread(_is_more_than_a_file, path) for path in paths]):
-            question = FolderQuestion(paths, _readers(profile), keeps_empty_folders=profile.keeps_empty_folders)
+            question = FolderQuestion(paths, _readers(profile), keeps_empty_folders=profile.traits.keeps_empty_folders)
             if not await self.ask(question):
                 return
             rules, each = question.rules, question.each

@@ -9,9 +9,9 @@ from pinui.figures import count, plural, total_size
 from pinui.sdk.models import Pin
 from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.dialogs.prompt import Choice, Menu
-from pinui.tui.places.connection.facts import KINDS
 from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, Profile
+from pinui.workspace.sentences import kind_of_service
 
 if TYPE_CHECKING:
     from pinui.workspace.copying import Plan
@@ -59,13 +59,11 @@ async def _choose_service(screen: PlaceScreen, source: Service) -> Service | Non
     if not services:
         screen.app.tell("There is no other service to copy to. Add one in Connection (5, then a).", warning=True)
         return None
-    choices = [Choice(key, one.profile.name, _kind(one.profile)) for key, one in zip(LETTERS, services, strict=False)]
+    choices = [
+        Choice(key, one.profile.name, kind_of_service(one.profile)) for key, one in zip(LETTERS, services, strict=False)
+    ]
     chosen = await screen.ask(Menu("Copy to", choices, "the pins here stay"))
     return None if chosen is None else services[LETTERS.index(chosen)]
-
-
-def _kind(profile: Profile) -> str:
-    return KINDS[profile.preset if profile.provider == "pinning" else profile.provider]
 
 
 def copy_question(plan: Plan, to: Profile) -> Confirm:
@@ -87,7 +85,7 @@ def copy_question(plan: Plan, to: Profile) -> Confirm:
     number = len(plan.going)
     return Confirm(
         f"Copy to {to.name}",
-        f"Copy {plural(number, 'pin')} to {to.name} ({_kind(to)})?",
+        f"Copy {plural(number, 'pin')} to {to.name} ({kind_of_service(to)})?",
         f"{reasons}Names are kept; dates are not. Anyone with a CID can read its content. "
         f"Nothing is removed from {plan.source}.",
         f"Copy {count(number)}",

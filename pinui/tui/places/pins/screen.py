@@ -309,7 +309,7 @@ class PinsScreen(PlaceScreen):
 
     @on(PinList.Loaded)
     def _rows_loaded(self) -> None:
-        if self.workspace.profile.provider == "cluster":
+        if self.workspace.profile.traits.replicates:
             self.work_on(self._read_copies, "copies")
         else:
             self.pins.copies = None
