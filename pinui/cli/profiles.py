@@ -221,31 +221,25 @@ def _read_secret(prompt: str, what: str, *, is_needed: bool = True) -> Secret:
 
 
 def _remove(options: Namespace, console: Console, profiles: Profiles) -> int:
-    import asyncio
+    from pinui.cli.running import run
 
-    from pinui.workspace.credentials import Credentials
-    from pinui.workspace.keyring_store import KeyringTrouble, KeyringUnavailable
-    from pinui.workspace.transfers.ledger_file import LedgerFile
+    name: str = options.name
+    if name in BUILT_IN and profiles.get(name) == BUILT_IN[name]:
+        raise VerbError(f"The profile “{name}” is built in and stays.")
 
-    ledger = LedgerFile(Paths.find().transfers)
-    try:
-        left = ledger.left_at(options.name)
+    async def work(workspace: Workspace) -> bool:
+        left = await workspace.transfers.ledger.left_at(name)
         if not _may_remove(options, console, len(left)):
-            return 1
-        profiles.remove(options.name)
-        ledger.forget(left)
-    finally:
-        ledger.close()
-    _forget_account(options.name)
-    console.say(f"The profile “{options.name}” is removed; its rows stay in the history.")
-    try:
-        asyncio.run(Credentials(Paths.find()).delete(options.name))
-    except KeyringUnavailable:
-        pass  # where there is no keyring, no token was kept
-    except KeyringTrouble as trouble:
-        console.say(f"Its token may still be in the keyring. {trouble}")
+            return False
+        await workspace.remove_profile(name)
+        return True
+
+    options.profile = LOCAL  # the current profile may be missing
+    if not run(options, console, work):
+        return 1
+    console.say(f"The profile “{name}” is removed; its rows stay in the history.")
     if console.as_json:
-        console.out_json({"removed": options.name})
+        console.out_json({"removed": name})
     return 0
 
 
@@ -258,13 +252,3 @@ def _may_remove(options: Namespace, console: Console, left: int) -> bool:
         return console.confirm(f"{fact} Remove the profile, and forget them?")
     console.fail(fact, "`pinui transfers resume` finishes them; --yes removes the profile and forgets them.")
     return False
-
-
-def _forget_account(name: str) -> None:
-    from pinui.workspace.history import HistoryFile
-    from pinui.workspace.history.account import forget_account
-
-    path = Paths.find().history
-    if path.exists():
-        with HistoryFile(path) as history:
-            forget_account(history, name)

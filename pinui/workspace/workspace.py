@@ -23,7 +23,7 @@ from pinui.workspace.mirroring import Mirroring
 from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
-from pinui.workspace.profiles import ENVIRONMENT, Profiles
+from pinui.workspace.profiles import BUILT_IN, ENVIRONMENT, Profiles
 from pinui.workspace.revoking import Revoking, report_of
 from pinui.workspace.rows import Entry, Query, Standing
 from pinui.workspace.service import Service
@@ -213,6 +213,23 @@ class Workspace:
         if kept.origin == "keyring":  # else an older token may still be there
             await asyncio.to_thread(self.profiles.bind_token, profile.name, profile.api_url or "")
         return kept
+
+    async def remove_profile(self, name: str) -> None:
+        """Remove a profile with its token, its unfinished transfers and the mirror of its account.
+
+        A built-in profile loses its token and its changes, and stays.
+        """
+        from pinui.workspace.keyring_store import KeyringUnavailable
+
+        profile = await asyncio.to_thread(self.profiles.get, name)
+        # The token first: a keyring that fails to delete it leaves the profile here, for another try.
+        with suppress(KeyringUnavailable):  # without a keyring, no token was kept
+            await self.credentials.delete(name)
+        if name not in BUILT_IN:
+            await self.transfers.forget_at(name)
+        if profile != BUILT_IN.get(name):
+            await asyncio.to_thread(self.profiles.remove, name)
+        await self.history.forget_account(name)
 
     @property
     def token_ending(self) -> str | None:

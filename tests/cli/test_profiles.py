@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from pinui.workspace import Query
+from pinui.workspace.credentials import Credentials
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.account import account_state
+from pinui.workspace.keyring_store import KeyringTrouble
 from pinui.workspace.rows import AccountState
 from tests.cli.conftest import PINUI, Run
 
@@ -60,6 +62,19 @@ def test_a_profile_is_tested_live_saved_used_and_removed(call: Run, service: dic
     assert [(one["name"], one["current"]) for one in listed] == [("local", False), ("pinata", False), ("work", True)]
     assert call("profile", "remove", "work").code == 0
     assert call("profile").out.splitlines()[0] == "local\tlocal\t\t\tcurrent"
+
+
+def test_a_keyring_that_keeps_the_token_keeps_the_profile(
+    call: Run, service: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def locked(_self: Credentials, _profile: str) -> None:
+        raise KeyringTrouble("The keyring is locked: unlock it and try again.")
+
+    call("profile", "add", "work", "--api-url", service["api_url"], "--no-test", stdin=f"{CANARY}\n")
+    monkeypatch.setattr(Credentials, "delete", locked)
+    refused = call("profile", "remove", "work")
+    assert (refused.code, "The keyring is locked" in refused.err) == (1, True)
+    assert "work" in call("profile", "list").out
 
 
 def test_removing_a_profile_deletes_the_copy_of_its_account(call: Run, service: dict[str, str], own_home: Path) -> None:

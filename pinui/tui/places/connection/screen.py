@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -217,7 +216,6 @@ class ConnectionScreen(PlaceScreen):
 
     async def _remove(self) -> None:
         from pinui.tui.dialogs.confirm import remove_question
-        from pinui.workspace.keyring_store import KeyringUnavailable
         from pinui.workspace.profiles import BUILT_IN
 
         workspace, name = self.workspace, self.chosen.name
@@ -226,14 +224,7 @@ class ConnectionScreen(PlaceScreen):
         question = remove_question(name, built_in=built_in, in_use=in_use, unfinished=unfinished)
         if not await self.ask(question):
             return
-        if not built_in:
-            await workspace.transfers.forget_at(name)
-        # The token first: a keyring that can't be told to forget it leaves the profile here, to try again.
-        with suppress(KeyringUnavailable):  # where there is no keyring, none was kept
-            await workspace.credentials.delete(name)
-        if not built_in or await asyncio.to_thread(workspace.profiles.get, name) != BUILT_IN[name]:
-            await asyncio.to_thread(workspace.profiles.remove, name)
-        await workspace.history.forget_account(name)
+        await workspace.remove_profile(name)
         self.app.tests.pop(name, None)
         if in_use:
             await self.app.switch("local")
