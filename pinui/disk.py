@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 __all__ = [
     "NewFile",
+    "OwnerLock",
     "lock_folder",
     "lock_now",
     "private_folder",
@@ -148,6 +149,45 @@ def lock_now(descriptor: int) -> None:
     """Lock an open file or folder until it is closed; `BlockingIOError` if another process or thread has it."""
     if fcntl is not None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class OwnerLock:
+    """A file that is locked as long as its owner lives: other processes can tell whether it does."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        try:
+            lock_now(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    @classmethod
+    def hold(cls, path: Path) -> OwnerLock:
+        """Make the file of a new owner. No other process finds it before it is locked."""
+        new = path.with_name(f"{path.name}.new")
+        lock = cls(path, os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        new.rename(path)
+        return lock
+
+    @classmethod
+    def of_dead_owner(cls, path: Path) -> OwnerLock:
+        """Take the lock of an owner that died without a release; `BlockingIOError` if it lives."""
+        return cls(path, os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)))
+
+    def close(self) -> None:
+        """Unlock the file, which stays."""
+        os.close(self._descriptor)
+
+    def release(self) -> None:
+        """Unlock and remove the file."""
+        if os.name == "nt":  # an open file can't be removed there, which serves as the lock
+            self.close()
+        with suppress(OSError):
+            self._path.unlink()
+        if os.name != "nt":
+            self.close()
 
 
 @contextmanager

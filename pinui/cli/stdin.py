@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.workspace.scratch import create_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +58,7 @@ def spool_stdin(path: Path, what: str) -> Path:
     """Write stdin to a file, on the main thread, where ctrl+c ends a read that waits for a slow pipe."""
     if sys.stdin.isatty():
         sys.stderr.write(f"Type {what}, then ctrl+d on a line of its own.\n")
-    with open(create_private(path), "wb") as file:
+    with open(path, "xb", opener=lambda name, how: os.open(name, how, 0o600)) as file:
         for piece in stdin_pieces():
             file.write(piece)
     return path

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import secrets
 import sqlite3
 import threading
@@ -13,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from pinui.disk import lock_now
+from pinui.disk import OwnerLock
 from pinui.node.errors import FolderBusy, is_busy
 
 __all__ = ["FolderLock", "Patience"]
@@ -64,28 +62,12 @@ class Patience:
 class FolderLock:
     """A file `NAME.lock` that is locked while its owner lives; the owner's files are called `NAME-…`."""
 
-    def __init__(self, folder: Path, name: str, fd: int) -> None:
-        self._folder = folder
-        self.name = name
-        self._fd = fd
-
-    @classmethod
-    def take(cls, folder: Path) -> FolderLock:
+    def __init__(self, folder: Path) -> None:
         """Make a new lock, with the folder locked: before it is locked, others would take its owner for dead."""
-        name = secrets.token_hex(8)
-        fd = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        lock_now(fd)
-        return cls(folder, name, fd)
-
-    def release(self) -> None:
-        """Release the lock and its name."""
-        path = self._folder / f"{self.name}.lock"
-        if os.name == "nt":  # an open file can't be removed there, which serves as the lock
-            os.close(self._fd)
-        with contextlib.suppress(OSError):
-            path.unlink()
-        if os.name != "nt":
-            os.close(self._fd)
+        self._folder = folder
+        self.name = secrets.token_hex(8)
+        self._lock = OwnerLock.hold(folder / f"{self.name}.lock")
+        self.release = self._lock.release
 
     def left_over(self) -> list[Path]:
         """The files of owners that crashed without releasing their lock. The folder is locked, too."""
@@ -101,17 +83,10 @@ class FolderLock:
 
     def is_alive(self, owner: str) -> bool:
         """Whether another owner holds its lock."""
-        path = self._folder / f"{owner}.lock"
         try:
-            fd = os.open(path, os.O_RDWR)
+            OwnerLock.of_dead_owner(self._folder / f"{owner}.lock").close()
         except FileNotFoundError:
             return False
         except OSError:
             return True
-        try:
-            lock_now(fd)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(fd)
         return False

@@ -88,7 +88,7 @@ class PinStore:
         self._queue_lock = threading.Lock()
         self._turn = threading.Lock()
         with lock_folder(folder, self._patience.until):
-            self._lock = FolderLock.take(self._drafts)
+            self._lock = FolderLock(self._drafts)
             try:
                 left = self._lock.left_over()
                 self._index = open_index(folder / INDEX, self._pins, self._patience, suspect=bool(left))

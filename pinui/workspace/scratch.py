@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pinui.disk import lock_now
+from pinui.disk import OwnerLock
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["create_private", "is_scratch", "remove_left_overs", "scratch_folder"]
+__all__ = ["is_scratch", "remove_left_overs", "scratch_folder"]
 
 PREFIX = "pinui-"
 LOCK = ".pinui-scratch"
@@ -30,24 +30,17 @@ def scratch_folder() -> Generator[Path]:
     """A new folder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as name:
         folder = Path(name)
-        lock = create_private(folder / NEW)
+        lock = OwnerLock.hold(folder / LOCK)
         try:
-            lock_now(lock)
-            (folder / NEW).rename(folder / LOCK)  # no other process finds it before it is locked
             yield folder
         finally:
             _empty(folder)
-            os.close(lock)
+            lock.release()
 
 
 def is_scratch(path: Path) -> bool:
     """Whether a file or folder is in such a temporary folder."""
     return (path.parent / LOCK).exists()
-
-
-def create_private(path: Path) -> int:
-    """A new file, open for writing, for its owner alone."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 def remove_left_overs() -> None:
@@ -59,16 +52,13 @@ def remove_left_overs() -> None:
             if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
                 continue
             try:
-                lock = os.open(folder / LOCK, os.O_WRONLY | os.O_NOFOLLOW)
+                lock = OwnerLock.of_dead_owner(folder / LOCK)
             except FileNotFoundError:
                 _remove_unlocked(folder)
                 continue
-            try:
-                lock_now(lock)
-                _empty(folder)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+            _empty(folder)
+            lock.release()
+            folder.rmdir()
 
 
 def _empty(folder: Path) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from pinui.disk import lock_now, private_folder
+from pinui.disk import OwnerLock, private_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,46 +18,28 @@ class Owner:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock: int | None = None
+        self._lock: OwnerLock | None = None
         self.name = token_hex(8)
 
     def hold(self) -> None:
         """Lock the file of this owner; the first call makes it."""
-        if self._lock is not None:
-            return
-        private_folder(self._folder)
-        new = self._folder / f".{self.name}"  # no other process looks at it before it is locked
-        lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            lock_now(lock)
-            new.rename(self._folder / self.name)
-        except BaseException:
-            os.close(lock)
-            raise
-        self._lock = lock
+        if self._lock is None:
+            private_folder(self._folder)
+            self._lock = OwnerLock.hold(self._folder / self.name)
 
     def release(self) -> None:
         """Unlock and remove the file."""
         if self._lock is not None:
-            (self._folder / self.name).unlink(missing_ok=True)
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
 
 def is_alive(folder: Path, name: str) -> bool:
     """Whether the owner of this name still runs; the file of a dead one is removed."""
-    path = folder / name
     try:
-        descriptor = os.open(path, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        lock_now(descriptor)
+        OwnerLock.of_dead_owner(folder / name).release()
     except BlockingIOError:
         return True
-    else:
-        with suppress(OSError):
-            path.unlink()
-        return False
-    finally:
-        os.close(descriptor)
+    except OSError:
+        pass
+    return False
