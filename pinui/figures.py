@@ -9,6 +9,7 @@ from datetime import datetime
 __all__ = [
     "age",
     "ago",
+    "be",
     "count",
     "day",
     "duration",
@@ -35,6 +36,11 @@ def count(number: int) -> str:
 def plural(number: int, one: str, many: str | None = None) -> str:
     """`1 pin`, `2 pins`, `1,204 pins`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def be(number: int) -> str:
+    """`is` or `are`, after a number."""
+    return "is" if number == 1 else "are"
 
 
 def size(number: float | None) -> str:

@@ -87,14 +87,19 @@ class Bars:
 def bar_line(transfer: Transfer, width: int) -> str:
     """One transfer on one line of the given width."""
     figures = size(transfer.done)
-    bar = ""
+    share = None
     if transfer.total:
         share = min(1.0, transfer.done / transfer.total)
-        filled = round(share * BAR_WIDTH)
-        bar = f"{'━' * filled}{'─' * (BAR_WIDTH - filled)} {share:4.0%}  "
         figures = f"{figures} of {size(transfer.total)}"
     if transfer.items > 1:
-        figures = f"{transfer.finished:,} of {transfer.items:,}  {figures}"
+        items = f"{transfer.finished:,} of {transfer.items:,}"
+        figures = f"{items}  {figures}" if transfer.done or transfer.total else items
+        if transfer.kind == "revoke":  # pins, not bytes
+            share = transfer.finished / transfer.items
+    bar = ""
+    if share is not None:
+        filled = round(share * BAR_WIDTH)
+        bar = f"{'━' * filled}{'─' * (BAR_WIDTH - filled)} {share:4.0%}  "
     if transfer.rate is not None:
         figures += f"  {size(transfer.rate)}/s"
     if transfer.remaining is not None:

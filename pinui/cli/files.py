@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid, spool_stdin
+from pinui.figures import be, plural
 from pinui.sdk.models import LeftOut
 from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
@@ -42,6 +43,7 @@ __all__ = [
     "finish_download",
     "folder_rules",
     "refuse_running",
+    "say_adopted",
     "say_left_out",
     "upload",
 ]
@@ -97,7 +99,7 @@ async def begin_upload(workspace: Workspace, console: Console, paths: list[str],
     spelled = _spelling(paths)
     known = None if "-" in paths else await transfers.find("upload", what)
     if known is not None:
-        _say_adopted(console, known)
+        say_adopted(console, known)
         transfer = transfers.adopt(known, listed_again=True)
     else:
         title = options.name or (Path(what["paths"][0]).name if len(paths) == 1 else f"{len(paths)} paths")
@@ -112,11 +114,11 @@ async def begin_upload(workspace: Workspace, console: Console, paths: list[str],
     return transfer
 
 
-def _say_adopted(console: Console, known: Request) -> None:
+def say_adopted(console: Console, known: Request) -> None:
     """Refuse work that another process does; say that an earlier request goes on."""
     refuse_running(known)
     tally = known.tally
-    so_far = f": {tally.done:,} of {tally.items:,} are done" if tally.items > 1 else ""
+    so_far = f": {tally.done:,} of {tally.items:,} {be(tally.done)} done" if tally.items > 1 else ""
     console.say(f"Going on with transfer {known.id}, which was not finished{so_far}.")
 
 
@@ -153,7 +155,8 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
     if transfer.failure is not None and not failed:  # no item's own failure
         raise transfer.failure
     if transfer.unfinished:
-        console.say(f"{transfer.unfinished:,} of {transfer.items:,} files were not tried.")
+        was = "was" if transfer.unfinished == 1 else "were"
+        console.say(f"{transfer.unfinished:,} of {plural(transfer.items, 'file')} {was} not tried.")
     if failed and not transfer.is_for_good:
         console.say("`pinui transfers resume` tries again.")
     return done, failed
@@ -162,7 +165,11 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
 def _say_left(console: Console, transfer: Transfer) -> None:
     """After ctrl+c: how the rest is done."""
     left = transfer.items - transfer.finished
-    of = f"{left:,} of {transfer.items:,} files are left" if transfer.items > 1 else "The transfer is not finished"
+    of = (
+        f"{left:,} of {transfer.items:,} files {be(left)} left"
+        if transfer.items > 1
+        else "The transfer is not finished"
+    )
     if "-" in transfer.options.get("paths", ()):
         console.say(f"{of}. Content from stdin can't be resumed: pipe it in again.")
     elif left or not transfer.is_listed:
@@ -320,7 +327,7 @@ async def _download(workspace: Workspace, console: Console, address: str, to: Pa
     what = download_options(address, to, overwrite=overwrite)
     known = await transfers.find("download", what)
     if known is not None:
-        _say_adopted(console, known)
+        say_adopted(console, known)
         transfer = transfers.adopt(known, listed_again=False)
     else:
         transfer = transfers.start(transfers.new("download", await workspace.name_for(address), what))

@@ -1,33 +1,36 @@
-"""`pinui revoke`: unpin content, after a question."""
+"""`pinui revoke`: unpin content, after a question. Several pins are a transfer, which a later process can finish."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import suppress
+import time
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pinui.cli.account import checked_filter
-from pinui.cli.errors import UsageError
+from pinui.cli.errors import UsageError, VerbError
+from pinui.cli.files import say_adopted
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, size, total_size
 from pinui.sdk.errors import Unsupported
-from pinui.workspace.revoking import report
+from pinui.workspace.revoking import report, report_of, revoke_options, revoke_title
 from pinui.workspace.rows import Query
 from pinui.workspace.text import clean_line, encodable
+from pinui.workspace.transfers.rows import ItemState, NewItem
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from pinui.cli.console import Console
     from pinui.workspace import Entry, Workspace
+    from pinui.workspace.transfers import Transfer
 
-__all__ = ["revoke"]
+__all__ = ["finish_revoke", "revoke"]
 
 MOST_NAMED = 20
-LAST_ANSWER = 5.0
-"""Seconds to wait for the answer of the last request after ctrl+c."""
 
 
 def revoke(options: Namespace, console: Console) -> int:
@@ -35,26 +38,25 @@ def revoke(options: Namespace, console: Console) -> int:
     if bool(options.cids) == bool(options.filter.strip()):
         raise UsageError("Say what to revoke: CIDs, or --filter TEXT.")
     from_stdin = "-" in options.cids
-    cids = read_cids(options.cids) if options.cids else _found(options, console)
-    if options.dry_run or not cids:
-        return _tell_would(console, cids)
+    pins = [NewItem(cid) for cid in read_cids(options.cids)] if options.cids else _found(options, console)
+    if options.dry_run or not pins:
+        return _tell_would(console, pins)
     if not options.yes:
         if from_stdin or not sys.stdin.isatty():
             raise UsageError(
                 "Revoking has to be confirmed, and stdin is no terminal.", hint="Add --yes if you are sure."
             )
-        what = cids[0] if len(cids) == 1 else f"{count(len(cids))} CIDs"
+        what = pins[0].source if len(pins) == 1 else f"{count(len(pins))} CIDs"
         console.say("The service stops keeping it; copies elsewhere may remain.")
         if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
             return 1
-    failed = run(options, console, lambda workspace: _revoke_all(workspace, console, cids))
-    if failed and len(cids) > 1:
-        console.say(f"pinui: {failed} of {len(cids)} could not be revoked.")
-    return 1 if failed else 0
+    if len(pins) == 1:
+        return run(options, console, lambda workspace: _revoke_one(workspace, console, pins[0].source))
+    return run(options, console, lambda workspace: _revoke_many(workspace, console, pins, options.filter))
 
 
-def _found(options: Namespace, console: Console) -> list[str]:
+def _found(options: Namespace, console: Console) -> list[NewItem]:
     """The pins that a filter finds in the account and in the history, listed on stderr."""
     checked_filter(options.filter)
     text = encodable(options.filter)
@@ -74,58 +76,80 @@ def _found(options: Namespace, console: Console) -> list[str]:
     if found:
         total = total_size([entry.bytes for entry in found], in_all=len(found) > 1)
         console.say(f"{plural(len(found), 'pin')}, {total}.")
-    return [entry.cid for entry in found]
+    return [NewItem(entry.cid, shown=entry.title) for entry in found]
 
 
-def _tell_would(console: Console, cids: list[str]) -> int:
-    if not cids:
+def _tell_would(console: Console, pins: list[NewItem]) -> int:
+    if not pins:
         console.say("No pin matches; nothing was revoked.")
-    for cid in cids:
+    for pin in pins:
         if console.as_json:
-            console.out_json({"cid": cid})
+            console.out_json({"cid": pin.source})
         else:
-            console.out(cid)
+            console.out(pin.source)
     return 0
 
 
-async def _revoke_all(workspace: Workspace, console: Console, cids: list[str]) -> int:
-    from pinui.sdk.errors import PinuiError
-
+async def _revoke_one(workspace: Workspace, console: Console, cid: str) -> int:
     await workspace.connect()
-    bars = console.bars()
+    result = await workspace.revoke(cid)
+    _tell(console, result.cid, workspace.profile.name, was_pinned=result.was_pinned)
+    return 0
+
+
+async def _revoke_many(workspace: Workspace, console: Console, pins: list[NewItem], text: str) -> int:
+    """Begin with a new request for these pins, or go on with the same one of an earlier run."""
+    await workspace.connect()
+    transfers, request = workspace.transfers, revoke_options([pin.source for pin in pins], text)
+    known = await transfers.find("revoke", request)
+    if known is None:
+        transfer = transfers.begin("revoke", revoke_title(len(pins)), request, pins)
+    else:
+        say_adopted(console, known)
+        pinned = set(await workspace.pinned_cids())
+        # Somebody may have pinned again what was revoked: then it is another pin than the one that is done.
+        again = [replace(pin, seen=f"pinned {time.time()}") if pin.source in pinned else pin for pin in pins]
+        transfer = transfers.adopt(known, listed_again=True, items=again)
+    return 0 if await finish_revoke(workspace, console, transfer) else 1
+
+
+async def finish_revoke(workspace: Workspace, console: Console, transfer: Transfer) -> bool:
+    """Run a transfer to its end, and print its results. False if a pin could not be revoked."""
     revoked = gone = failed = 0
-    many = len(cids) > MOST_NAMED
+    bars = console.bars()
+    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+    try:
+        async with aclosing(workspace.transfers.results(transfer)) as results:
+            async for item in results:
+                if item.state is not ItemState.DONE:
+                    console.report(item.failure or VerbError(item.error or "It was not revoked."), about=item.source)
+                    failed += 1
+                    continue
+                revoked, gone = revoked + (not item.was_held), gone + item.was_held
+                _tell(console, item.source, transfer.profile or "", was_pinned=not item.was_held, many=transfer.items)
+        await workspace.transfers.wait(transfer)
+    except asyncio.CancelledError:
+        await workspace.transfers.cancel_all()  # so that the report counts the last answers
+        words = await report_of(transfer, workspace.transfers.ledger)
+        console.say(f"Stopped: {words} `pinui transfers resume`, or the same command again, goes on.")
+        raise
+    finally:
+        stop()
+        console.end_bars()
+    if transfer.failure is not None and not failed:  # no pin's own failure
+        raise transfer.failure
+    console.say(report(revoked, gone, left=transfer.unfinished))
+    if failed:
+        console.say(f"pinui: {count(failed)} of {count(transfer.items)} could not be revoked.")
+    if transfer.unfinished or (failed and not transfer.is_for_good):
+        console.say("`pinui transfers resume` tries again.")
+    return transfer.state == "done"
 
-    async def revoke_one(cid: str) -> None:
-        nonlocal revoked, gone, failed
-        try:
-            result = await workspace.revoke(cid)
-        except PinuiError as error:
-            console.report(error, about=cid)
-            failed += 1
-            return
-        revoked, gone = revoked + result.was_pinned, gone + (not result.was_pinned)
-        if console.as_json:
-            console.out_json({"cid": result.cid, "wasPinned": result.was_pinned})
-        elif result.was_pinned:
-            console.out(result.cid)
-        if not result.was_pinned and not many:
-            console.say(f"{result.cid} is not pinned at {workspace.profile.name} (any more).")
 
-    for cid in cids:
-        if many:
-            bars.note(f"Revoking: {count(revoked + gone + failed)} of {count(len(cids))}.")
-        working = asyncio.ensure_future(revoke_one(cid))
-        try:
-            await asyncio.shield(working)
-        except asyncio.CancelledError:
-            await asyncio.wait([working], timeout=LAST_ANSWER)  # so that the report counts it
-            working.cancel()
-            bars.note("")
-            left = len(cids) - revoked - gone - failed
-            console.say(f"Stopped: {report(revoked, gone, left=left)} The same command goes on.")
-            raise
-    bars.note("")
-    if len(cids) > 1:
-        console.say(report(revoked, gone))
-    return failed
+def _tell(console: Console, cid: str, profile: str, *, was_pinned: bool, many: int = 1) -> None:
+    if console.as_json:
+        console.out_json({"cid": cid, "wasPinned": was_pinned})
+    elif was_pinned:
+        console.out(cid)
+    if not was_pinned and many <= MOST_NAMED:
+        console.say(f"{cid} is not pinned at {profile} (any more).")

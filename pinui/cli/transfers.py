@@ -83,11 +83,9 @@ async def _finish(workspace: Workspace, console: Console, transfer: Transfer) ->
             sum_up(console, counted, transfer.profile or "")
             return not (counted["failed"] or counted["left out"])
         if transfer.kind == "revoke":
-            from pinui.workspace.revoking import report_of
+            from pinui.cli.revoke import finish_revoke
 
-            await workspace.transfers.wait(transfer)
-            console.say(await report_of(transfer, workspace.transfers.ledger))
-            return transfer.state == "done"
+            return await finish_revoke(workspace, console, transfer)
         if transfer.kind == "mirror":
             await workspace.transfers.wait(transfer)
             if transfer.failure is not None:

@@ -45,6 +45,8 @@ class TransferNews:
             return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows {them}." if slow else None
         together, self._together = self._together, []
         failed = sum(one.state == "failed" for one in together)
+        if len(together) == 1:
+            return f"{_fate(together[0])}. 3 shows it."
         if failed:
             return f"Transfers have ended, {failed} failed. 3 shows them."
         return "Transfers have ended. 3 shows them." if together else None
@@ -70,4 +72,6 @@ def _fate(transfer: Transfer) -> str:
         return f"{transfer.title} failed"
     if transfer.kind == "copy":
         return f"Copied: {transfer.title}"
+    if transfer.kind == "mirror":
+        return f"Read: {transfer.title}"
     return f"{transfer.title} is {'uploaded' if transfer.kind == 'upload' else 'here'}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pinui.figures import count
+from pinui.figures import count, plural
 from pinui.workspace.transfers.rows import ItemState
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pinui.workspace.transfers.rows import Item, NewItem
     from pinui.workspace.transfers.transfer import Progress, Transfer
 
-__all__ = ["Revoking", "can_be_stored_again", "report", "report_of"]
+__all__ = ["Revoking", "can_be_stored_again", "report", "report_of", "revoke_options", "revoke_title"]
 
 READ_AT_ONCE = 500
 LAST_ANSWER = 3.0
@@ -63,6 +64,18 @@ class Revoking:
             with suppress(Exception):  # without an answer the item waits, and is tried again
                 await asyncio.wait_for(revoking, LAST_ANSWER)
             raise
+
+
+def revoke_options(cids: Iterable[str], text: str = "") -> dict[str, Any]:
+    """The options of a request: a filter, or these CIDs. They are the same for the same work."""
+    if text:
+        return {"filter": text}
+    return {"cids": hashlib.sha256("\n".join(sorted(cids)).encode()).hexdigest()}  # there may be very many
+
+
+def revoke_title(pins: int) -> str:
+    """The title in a list of transfers."""
+    return f"revoke {plural(pins, 'pin')}"
 
 
 def can_be_stored_again(entries: Iterable[Entry]) -> int:

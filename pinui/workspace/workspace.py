@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pinui.figures import ago, plural
+from pinui.figures import ago
 from pinui.sdk.urls import origin_text
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.copies import Copies
@@ -24,7 +24,7 @@ from pinui.workspace.models import Credential, RevokeResult, Status, TestResult
 from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import BUILT_IN, ENVIRONMENT, Profiles
-from pinui.workspace.revoking import Revoking, report_of
+from pinui.workspace.revoking import Revoking, report_of, revoke_title
 from pinui.workspace.rows import Entry, Query, Standing
 from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
@@ -589,7 +589,7 @@ class Workspace:
     def revoke_many(self, entries: Sequence[Entry]) -> Transfer:
         """Revoke pins in the background, as one transfer."""
         items = [NewItem(entry.cid, shown=entry.title) for entry in entries]
-        return self.transfers.begin("revoke", f"revoke {plural(len(items), 'pin')}", {}, items)
+        return self.transfers.begin("revoke", revoke_title(len(items)), {}, items)
 
     async def revoke_report(self, transfer: Transfer) -> str:
         """What has become of the pins of such a transfer, in a sentence."""

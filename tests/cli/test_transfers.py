@@ -342,6 +342,54 @@ async def test_pins_that_were_still_to_be_revoked_are_revoked_by_a_later_process
     assert (await witness.run("pins")).out == ""
 
 
+async def some_pins(witness: Witness, number: int) -> list[str]:
+    make_files(witness.folder / "photos", number)
+    return [line.split("\t")[0] for line in (await witness.run("upload", "-r", "photos")).out.splitlines()]
+
+
+@pytest.mark.parametrize("how", ["filter", "stdin"])
+async def test_a_revoke_of_many_pins_that_was_killed_is_finished_by_a_later_process(witness: Witness, how: str) -> None:
+    cids = await some_pins(witness, 12)
+    given, stdin = {
+        "filter": (["--filter", ".bin"], b""),
+        "stdin": (["-"], "\n".join(cids).encode()),
+    }[how]
+    command = ("revoke", *given, "--yes")
+    killed = await witness.run(*command, kill_after=7, moment="after", stdin=stdin)
+    assert killed.code == -signal.SIGKILL
+    listed = await witness.run("transfers")
+    assert "revoke" in listed.out
+    assert "revoke 12 pins" in listed.out
+    last = await witness.run("transfers", "resume") if how == "stdin" else await witness.run(*command, stdin=stdin)
+    assert last.code == 0, last.err
+    told = [int(number) for number in re.findall(r"(\d+) (?:revoked|was gone|were gone)", last.err)]
+    # With a filter, a pin whose answer was lost is no longer found.
+    assert sum(told) == 12 or how == "filter", last.err
+    assert ("Going on with transfer" in last.err) == (how != "stdin")
+    assert (await witness.run("pins")).out == ""
+    assert (await witness.run("transfers")).out == ""
+
+
+async def test_ctrl_c_in_a_revoke_of_many_pins_says_how_to_go_on(witness: Witness) -> None:
+    cids = await some_pins(witness, 12)
+    witness.signal = signal.SIGINT
+    ended = await witness.run("revoke", *cids, "--yes", kill_after=4, moment="before")
+    assert ended.code == 130
+    assert re.search(r"Stopped: \d+ revoked, (?:\d+ w\w+ gone already, )?\d+ left\.", ended.err), ended.err
+    assert "`pinui transfers resume`, or the same command again, goes on." in ended.err
+    assert (await witness.run("transfers", "resume")).code == 0
+    assert (await witness.run("pins")).out == ""
+
+
+async def test_a_pin_that_was_made_again_is_revoked_by_the_same_command(witness: Witness) -> None:
+    cids = await some_pins(witness, 6)
+    await witness.run("revoke", *cids, "--yes", kill_after=5, moment="after")
+    await witness.run("upload", "-r", "photos")
+    again = await witness.run("revoke", *cids, "--yes")
+    assert again.code == 0, again.err
+    assert (await witness.run("pins")).out == ""
+
+
 async def test_ctrl_c_while_stdin_goes_up_says_that_it_can_not_be_resumed(witness: Witness) -> None:
     witness.signal = signal.SIGINT
     ended = await witness.run("upload", "-", kill_after=1, moment="before", stdin=b"from a pipe")

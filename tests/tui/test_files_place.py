@@ -373,7 +373,7 @@ async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(
         await pilot.press("4")
         await shows(pilot, "Recipients")
         hold.set()
-        await told(pilot, "Transfers have ended.")
+        await told(pilot, "fjord-1.jpg is uploaded.")
         await until(pilot, lambda: rung)
 
 

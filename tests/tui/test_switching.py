@@ -160,12 +160,12 @@ def test_each_end_is_told_once_and_old_failures_are_not_told_again() -> None:
     transfers = TransferNews()
     first = transfer(1, "failed")
     assert transfers.news([transfer(1, "running")]) is None
-    assert transfers.news([first]) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news([first]) == "1.bin failed. 3 shows it."
     assert transfers.news([first]) is None
     assert transfers.news([first, transfer(2, "running")]) is None
-    assert transfers.news([first, transfer(2, "done")]) == "Transfers have ended. 3 shows them."
+    assert transfers.news([first, transfer(2, "done")]) == "2.bin is uploaded. 3 shows it."
     retried = transfer(1, "failed", 9.0)
-    assert transfers.news([retried, transfer(2, "done")]) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news([retried, transfer(2, "done")]) == "1.bin failed. 3 shows it."
 
 
 def test_a_failure_among_many_is_told_when_the_last_has_ended() -> None:
@@ -183,7 +183,8 @@ def test_one_that_took_long_is_told_while_others_go_on() -> None:
     assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows it."
     down = replace(transfer(3, "done", LONG), kind="download")
     assert transfers.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows it."
-    assert transfers.news([transfer(4, "failed", LONG), going]) == "4.bin failed; 1 transfer not done yet. 3 shows it."
+    two = [transfer(4, "failed", LONG), going, transfer(10, "running")]
+    assert transfers.news(two) == "4.bin failed; 2 transfers not done yet. 3 shows them."
 
 
 def test_what_was_cancelled_is_no_news() -> None:

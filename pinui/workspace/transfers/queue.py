@@ -256,10 +256,13 @@ class Transfers:
             remaining=left / rate if rate and is_known else None,
         )
 
-    def adopt(self, request: Request, *, listed_again: bool) -> Transfer:
-        """Go on with a request, with failed items, too; `listed_again`: sources are looked for as at its beginning."""
+    def adopt(self, request: Request, *, listed_again: bool, items: Sequence[NewItem] | None = None) -> Transfer:
+        """Go on with a request, with failed items, too.
+
+        `listed_again`: its items are found as at its beginning, or they are `items` now. Items that are done stay.
+        """
         transfer = next((one for one in self.all if one.number == request.id), None) or self._row_of(request)
-        self._again(transfer, "list" if listed_again else "retry")
+        self._again(transfer, "list" if listed_again else "retry", items)
         return transfer
 
     def retry(self, id: int) -> None:  # noqa: A002 – it is the transfer's id
@@ -283,7 +286,12 @@ class Transfers:
         else:
             self._again(transfer, "resume")
 
-    def _again(self, transfer: Transfer, how: Literal["resume", "retry", "list"]) -> None:
+    def _again(
+        self,
+        transfer: Transfer,
+        how: Literal["resume", "retry", "list"],
+        items: Sequence[NewItem] | None = None,
+    ) -> None:
         if transfer.id not in self._services:
             try:
                 self._services[transfer.id] = self._services_of.service_named(transfer.profile or "")
@@ -297,7 +305,7 @@ class Transfers:
         transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
         transfer.done, transfer.rate, transfer.remaining = transfer.done_size, None, None
         transfer.started_at = transfer.ended_at = None
-        self._start(transfer, _Line(again=how))
+        self._start(transfer, _Line(again=how, items=items))
 
     def _row_of(self, request: Request) -> Transfer:
         transfer = Transfer(self._next_id, request.kind, request.title, "left", profile=request.profile)
@@ -472,8 +480,11 @@ class Transfers:
                 await ledger.retry(number)
         if not is_listed:
             await ledger.list_again(number)
-            async for items in kind.items(transfer, self._services[transfer.id]):
-                await ledger.add_items(number, items)
+            if line.items is not None:
+                await ledger.add_items(number, line.items)
+            else:
+                async for items in kind.items(transfer, self._services[transfer.id]):
+                    await ledger.add_items(number, items)
             await ledger.end_listing(number)
         _tell(transfer, await ledger.tally(number))
         transfer.is_listed = True
