@@ -197,19 +197,26 @@ class Importer:
         """Bytes fed so far."""
         self._chunker = Chunker(profile.chunk_size)
         self._tree = TreeBuilder(profile)
+        self._is_one_leaf = True
 
     def feed(self, data: Bytes) -> list[NewBlock]:
         """Take the next bytes; the blocks that are ready, children before parents."""
         self.size += len(data)
-        return self._blocks(self._chunker.feed(data))
+        chunks = self._chunker.feed(data)
+        return self._blocks(chunks) if chunks else []
 
     def finish(self) -> tuple[list[NewBlock], Cid, int]:
         """The last blocks, the root's CID and the size of the whole tree."""
-        blocks = self._blocks(self._chunker.finish())
+        chunks = self._chunker.finish()
+        if self._is_one_leaf:
+            leaf = make_leaves(self.profile, chunks)[0]
+            return [leaf], leaf.cid, leaf.tree_size
+        blocks = self._blocks(chunks)
         rest, root, total = self._tree.finish()
         return blocks + rest, root, total
 
     def _blocks(self, chunks: list[Chunk]) -> list[NewBlock]:
+        self._is_one_leaf = False
         blocks: list[NewBlock] = []
         for leaf in make_leaves(self.profile, chunks):
             blocks.append(leaf)

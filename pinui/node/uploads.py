@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass
 
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import parse_options_header
 
 from pinui.ipfs.cid import Cid
 from pinui.ipfs.errors import ContentAddressError
@@ -19,6 +16,7 @@ from pinui.ipfs.multihash import Bytes
 from pinui.node.cars import ForeignCar
 from pinui.node.draft import DraftCar
 from pinui.node.errors import ApiError
+from pinui.node.form import BrokenForm, FormReader, PartHead
 from pinui.node.index import Pin
 from pinui.node.media import SNIFFED, by_name, sniff
 from pinui.node.store import NewPin, PinStore
@@ -32,10 +30,6 @@ MAX_FIELDS = 32
 MAX_FIELD = 1024 * 1024
 MORE_THAN_ONE = "More than one file and/or directory was provided for pinning."
 PROFILES = (KUBO_V0, KUBO_V1)
-# The answer names the error in a form; the parser would print it to stderr as well.
-quiet = logging.getLogger("pinui.node.form")
-quiet.addHandler(logging.NullHandler())
-quiet.propagate = False
 
 
 def store_json(store: PinStore, text: str, options: Options) -> tuple[Pin, bool]:
@@ -84,16 +78,6 @@ def _finish_file(draft: DraftCar, importer: Importer, path: str = "") -> _File:
     return _File(path, cid, size)
 
 
-@dataclass(slots=True)
-class _Part:
-    """The part of the form that is being read."""
-
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    name: str = ""
-    filename: str | None = None
-    text: bytearray = field(default_factory=bytearray)
-
-
 class MultipartUpload:
     """One upload. Feed the body, then `finish` or `discard`; every call may block: use a worker thread."""
 
@@ -117,27 +101,15 @@ class MultipartUpload:
         self._ready: list[NewBlock] = []
         self._mime_type: str | None = None
         self._beginning = b""
-        self._part = _Part()
-        self._header: tuple[bytearray, bytearray] = (bytearray(), bytearray())
-        self._ended = False
-        callbacks = {
-            "on_part_begin": self._on_part_begin,
-            "on_header_field": self._on_header_field,
-            "on_header_value": self._on_header_value,
-            "on_header_end": self._on_header_end,
-            "on_headers_finished": self._on_headers_finished,
-            "on_part_data": self._on_part_data,
-            "on_part_end": self._on_part_end,
-            "on_end": self._on_end,
-        }
-        self._parser = MultipartParser(boundary, cast(Any, callbacks))
-        self._parser.logger = quiet
+        self._name = self._path = ""
+        self._text = bytearray()
+        self._form = FormReader(boundary, self._on_head, self._on_data, self._on_end)
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the body."""
         try:
-            self._parser.write(data)
-        except FormParserError as error:
+            self._form.feed(data)
+        except BrokenForm as error:
             raise ApiError(400, INVALID) from error
 
     def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
@@ -156,7 +128,7 @@ class MultipartUpload:
         """The body is whole. If its options came behind the files and ask for the other version of CIDs, everything
         is written once more: piece by piece, so that this can be given up. `finish` does what is left of it."""
         self.feed_all(())()
-        if not self._ended:
+        if not self._form.is_whole:
             raise ApiError(400, INVALID)
         version = self._read_options(self._fields).cid_version
         if not self._files or self._draft is None:
@@ -234,63 +206,45 @@ class MultipartUpload:
             self._draft = self._store.draft(self._read_options(self._fields).cid_version)
         return self._draft
 
-    def _on_part_begin(self) -> None:
-        self._part = _Part()
-
-    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
-        self._header[0].extend(data[start:end])
-
-    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
-        self._header[1].extend(data[start:end])
-
-    def _on_header_end(self) -> None:
-        name, value = (bytes(half).decode("latin-1") for half in self._header)
-        self._part.headers[name.lower()] = value
-        self._header = (bytearray(), bytearray())
-
-    def _on_headers_finished(self) -> None:
-        _, parameters = parse_options_header(self._part.headers.get("content-disposition"))
-        self._part.name = parameters.get(b"name", b"").decode(errors="replace")
-        filename = parameters.get(b"filename")
-        if self._part.name != "file":
+    def _on_head(self, head: PartHead) -> None:
+        self._name, self._text = head.name.decode(errors="replace"), bytearray()
+        if self._name != "file":
             if len(self._fields) >= MAX_FIELDS:
                 raise ApiError(413, f"At most {MAX_FIELDS} fields can go with the files.")
             return
         if len(self._files) >= MAX_FILES:
             raise ApiError(413, f"At most {MAX_FILES} files can be pinned at once.")
         try:
-            self._part.filename = _unescape((filename or b"").decode())
+            self._path = _unescape((head.filename or b"").decode())
         except UnicodeDecodeError as error:
             raise ApiError(400, "A file's name is not UTF-8.") from error
         self._beginning = b""
-        kind = parse_options_header(self._part.headers.get("content-type"))[0].decode("latin-1")
+        kind = head.media_type.decode("latin-1")
         self._mime_type = kind if "/" in kind and kind != "application/octet-stream" else None
         self._importer = Importer(PROFILES[self._target().cid_version])
 
-    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+    def _on_data(self, data: memoryview) -> None:
         if self._importer is None:
-            if len(self._part.text) + end - start > MAX_FIELD:
-                raise ApiError(413, f"The field {self._part.name!r} is too large.")
-            self._part.text += data[start:end]
+            if len(self._text) + len(data) > MAX_FIELD:
+                raise ApiError(413, f"The field {self._name!r} is too large.")
+            self._text += data
             return
         if self._left is not None:
-            self._left -= end - start
+            self._left -= len(data)
             if self._left < 0:
                 raise ApiError(413, "The upload exceeds the maximum upload size.")
-        self._beginning += data[start : min(end, start + SNIFFED - len(self._beginning))]
-        self._ready += self._importer.feed(memoryview(data)[start:end])
+        if len(self._beginning) < SNIFFED:
+            self._beginning += data[: SNIFFED - len(self._beginning)]
+        self._ready += self._importer.feed(data)
 
-    def _on_part_end(self) -> None:
+    def _on_end(self) -> None:
         if self._importer is None:
-            self._fields[self._part.name] = self._part.text.decode(errors="replace")
+            self._fields[self._name] = self._text.decode(errors="replace")
             return
         blocks, cid, size = self._importer.finish()
         self._ready += blocks
         self._importer = None
-        self._files.append(_File(self._part.filename or "", cid, size))
-
-    def _on_end(self) -> None:
-        self._ended = True
+        self._files.append(_File(self._path, cid, size))
 
 
 def _unescape(filename: str) -> str:
