@@ -53,13 +53,15 @@ async def test_slash_filters_as_you_type_and_esc_clears() -> None:
         await store(app, harbour={"a": 1}, map={"b": 2}, lantern={"where": "harbour"})
         await pilot.press("slash")
         await paste(pilot, "harbour")
-        await shows(pilot, "2 pins with “harbour”")
+        await shows(pilot, "2 pins with “harbour”", " 2 of 3 · 26 B")
         assert "map" not in text_of(app)
         await pilot.press("enter", "j")
         assert pins_of(app).pins.cursor == 1, "enter keeps the filter and returns to the list"
         await pilot.press("escape")
         await shows(pilot, "3 pins")
         assert app.screen.focused is pins_of(app).pins
+        await pilot.press("slash")
+        await until(pilot, lambda: " of 3" not in text_of(app), "a line without a count")
 
 
 async def test_the_filter_is_completed_and_explained_as_you_type() -> None:

@@ -340,3 +340,18 @@ async def test_the_welcome_says_where_enter_leads(monkeypatch: pytest.MonkeyPatc
     async with workbench(welcome=True) as (app, pilot):
         await shows(pilot, "begin with environment, at pins.example")
         assert app.audience == "public once stored"
+
+
+@pytest.mark.parametrize(
+    ("width", "keys"),
+    [
+        (80, "/ filter   space mark   enter open   y copy   x revoke"),
+        (120, "/ filter   space mark   enter open   y copy   x revoke   v range   c copy to…   s sort   n name"),
+    ],
+)
+async def test_the_footer_of_pins_begins_with_the_keys_that_are_needed_most(width: int, keys: str) -> None:
+    async with workbench(size=(width, 30)) as (app, pilot):
+        await app.workspace.store({"n": 1})
+        await shows(pilot, "1 pin")
+        await until(pilot, lambda: footer(app).strip().startswith(keys), keys)
+        assert footer(app).rstrip().endswith("? help   q quit")

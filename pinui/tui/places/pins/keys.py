@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pinui.tui.keys import Command, Group, here, quiet, spare
+from dataclasses import replace
+
+from pinui.tui.keys import Command, Group, here, spare
 
 __all__ = ["ABOUT", "DETAIL", "FILTER", "KEYS", "PINS"]
 
@@ -34,10 +36,20 @@ PINS = Group(
             "revoke",
             "Ask the provider to stop keeping the marked pins, or this one; asks first",
         ),
-        Command("pins.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
+        Command(
+            "pins.range",
+            "v",
+            "screen.mark_range",
+            "range",
+            "Begin a range, which counts as marked; v again keeps it",
+        ),
+        Command(
+            "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
+        ),
         Command("pins.sort", "s", "screen.sort", "sort", "Choose the order: age, name or size, both ways"),
         Command("pins.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
         Command("pins.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        Command("pins.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
         spare(
             "pins.verify",
             "V",
@@ -48,16 +60,6 @@ PINS = Group(
         spare("pins.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
         spare("pins.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep content by its CID"),
         spare("pins.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
-        spare(
-            "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
-        ),
-        spare(
-            "pins.range",
-            "v",
-            "screen.mark_range",
-            "range",
-            "Begin a range, which counts as marked; v again keeps it",
-        ),
         spare("pins.mark_down", "shift+down", "screen.mark_and_move(1)", "mark down", "Mark this pin and the next"),
         spare("pins.mark_up", "shift+up", "screen.mark_and_move(-1)", "mark up", "Mark this pin and the one above"),
         spare("pins.invert", "asterisk", "screen.invert_marks", "flip marks", "Mark all others instead"),
@@ -83,30 +85,37 @@ PINS = Group(
     "#pins",
 )
 
+
+def _as_in_list(name: str, tooltip: str = "", *, shown: bool = True) -> Command:
+    """A command of the list, for the pin that the detail shows."""
+    command = next(one for one in PINS.commands if one.id == f"pins.{name}")
+    return replace(command, id=f"detail.{name}", tooltip=tooltip or command.tooltip, shown=shown, palette=False)
+
+
 DETAIL = Group(
     "Detail",
     (
         here("detail.back", "escape", "screen.back", "to the list", "Return to the list"),
         here("detail.into", "enter", "screen.walk_into", "open entry", "Go into this entry of a folder"),
         here("detail.up", "backspace", "screen.walk_up", "up a folder", "Return to the folder above"),
-        here("detail.again", "u", "screen.store_again", "store again", "Store this revoked pin again"),
+        _as_in_list("again", "Store this revoked pin again"),
         here("detail.next", "J", "screen.step(1)", "next", "Show the next pin of the list"),
         here("detail.previous", "K", "screen.step(-1)", "before", "Show the pin before it in the list"),
-        here("detail.copy", "y", "screen.copy", "copy", "Copy the CID, its ipfs:// URI, gateway URL, name or content"),
-        here("detail.revoke", "x", "screen.revoke", "revoke", "Ask the provider to stop keeping this pin; asks first"),
-        here("detail.browser", "o", "screen.browse", "browser", "Open it in the browser, through the gateway"),
-        here("detail.download", "d", "screen.download", "download", "Save it to a file, in Files"),
+        _as_in_list("copy"),
+        _as_in_list("revoke", "Ask the provider to stop keeping this pin; asks first"),
+        _as_in_list("browser"),
+        _as_in_list("download"),
         Command("detail.pager", "p", "screen.pager", "pager", "Read all of it in $PAGER"),
-        here("detail.name", "n", "screen.rename", "name", "Give this pin a name of your own, kept on this machine"),
-        here("detail.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
-        quiet("detail.verify", "V", "screen.verify", "verify", "Check the content of this pin against its CID"),
-        quiet("detail.note", "N", "screen.annotate", "note", "Write a note to this pin, kept on this machine"),
-        quiet("detail.rename", "R", "screen.rename_there", "rename there", "Change this pin's name at the service"),
-        quiet("detail.copy_to", "c", "screen.copy_to", "copy to…", "Copy this pin to another service"),
-        quiet("detail.forget", "delete", "screen.forget", "forget", "Remove it from this machine's history"),
-        quiet("detail.refresh", "r", "screen.refresh_list", "refresh", "Read the account and this preview again"),
-        quiet("detail.filter", "slash", "screen.filter", "filter", "Show only pins with these words"),
-        quiet("detail.pin", "P", "screen.pin", "pin a CID", "Ask the service to keep content by its CID"),
+        _as_in_list("name"),
+        _as_in_list("mark"),
+        _as_in_list("verify", "Check the content of this pin against its CID", shown=False),
+        _as_in_list("note", shown=False),
+        _as_in_list("rename", shown=False),
+        _as_in_list("copy_to", "Copy this pin to another service", shown=False),
+        _as_in_list("forget", "Remove it from this machine's history", shown=False),
+        _as_in_list("refresh", shown=False),
+        _as_in_list("filter", "Show only pins with these words", shown=False),
+        _as_in_list("pin", shown=False),
     ),
     "pins",
     "#detail",

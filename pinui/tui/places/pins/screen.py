@@ -140,6 +140,7 @@ class PinsScreen(PlaceScreen):
         with Horizontal(id="filter"):
             yield Static("/")
             yield FilterLine()
+            yield Static(id="found")
         with Horizontal(classes="body"):
             yield PinList(self._fetch, self.app.clock)
             yield Detail()
@@ -203,25 +204,27 @@ class PinsScreen(PlaceScreen):
         self.app.accounts[query.profile or ""] = state
         pins.tells_where = state.tells_where and (self.workspace.profile.preset != "local" or state.differs)
         pinned, lost = state.pins + state.here, state.revoked if query.revoked is None else 0
-        total = None if query.text else pinned + state.gone + lost
+        total = pinned + state.gone + lost
         first: list[Entry] | None = None
         if query != self._shown:  # another list: its first page comes at once, the rest behind it
             first = await history.list_page(query, FIRST)
             is_whole = len(first) < FIRST
-            await self._show(
-                query, Ids([entry.id for entry in first], None if is_whole else total, is_part=not is_whole)
-            )
+            length = None if is_whole or query.text else total
+            await self._show(query, Ids([entry.id for entry in first], length, is_part=not is_whole))
             self._shown = query
         if first is not None and len(first) < FIRST:
             ids = Ids([entry.id for entry in first])
         else:
             ids = Ids(await history.list_ids(query))
             await self._show(query, ids)
-        self._pinned, self._revoked = pinned, state.revoked
+        self._pinned, self._revoked, found = pinned, state.revoked, ""
         if query.text:
             few = len(ids) <= COUNTED
+            found = f"{count(len(ids))} of {count(total)}"
+            found += f" · {size(await history.total_size(ids))}" if few and ids else ""
             self._revoked = await history.count(replace(query, revoked=True)) if few and query.revoked is None else 0
             self._pinned = await history.count(replace(query, pinned=True)) if few else len(ids)
+        self.query_one("#found", Static).update(found)
         await self._count()
         self.refresh_bindings()
 
