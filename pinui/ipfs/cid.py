@@ -56,6 +56,8 @@ class Cid:
     @property
     def multihash(self) -> bytes:
         """Hash function, length and digest: two CIDs with the same ones name the same bytes."""
+        if self.hash_code == SHA2_256 and len(self.digest) == 32:
+            return b"\x12\x20" + self.digest
         return encode_varint(self.hash_code) + encode_varint(len(self.digest)) + self.digest
 
     def to_v1(self) -> Cid:

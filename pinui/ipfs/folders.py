@@ -53,9 +53,8 @@ def _escape(sign: re.Match[str]) -> str:
 
 def make_folder(entries: dict[str, Link], cid_version: int, *, measured: bool = False) -> list[NewBlock]:
     """The blocks of a folder, children before parents. A small one has one block, by the rule of `measured`."""
-    links = [
-        Link(link.cid, name, link.size) for name, link in sorted(entries.items(), key=lambda entry: entry[0].encode())
-    ]
+    named = sorted(entries.items(), key=lambda entry: entry[0].encode())
+    links = [link if link.name == name else Link(link.cid, name, link.size) for name, link in named]
     flat = _block(links, EMPTY_FOLDER, cid_version)
     weight = sum(len((link.name or "").encode()) + len(bytes(link.cid)) for link in links)
     if (flat.size if measured else weight) <= MAX_FOLDER_BLOCK:
@@ -101,11 +100,15 @@ class FolderBuilder:
         self._version = cid_version
         self._measured = measured
         self._root = _Draft()
+        self._drafts: dict[str, _Draft] = {}
+        """By path, those that files were added to: most files are beside the one before."""
 
     def add(self, path: str, cid: Cid, size: int) -> None:
         """Put a file (or any imported tree) at `path`, below the root."""
-        *parents, name = path.split("/")
-        draft = self._folder(parents)
+        parent, slash, name = path.rpartition("/")
+        draft = self._drafts.get(parent + slash)
+        if draft is None:
+            draft = self._drafts[parent + slash] = self._folder(parent.split("/") if slash else [])
         self._check(name)
         if name in draft.entries or name in draft.folders:
             raise MalformedContent(f"{path!r} is there twice")

@@ -8,12 +8,13 @@ __all__ = ["decode_varint", "encode_varint"]
 
 # multiformats allows nine bytes (63 bits); protobuf's tenth byte is never needed for sizes that fit a file.
 MAX_BYTES = 9
+ONE_BYTE = [bytes((value,)) for value in range(0x80)]
 
 
 def encode_varint(value: int) -> bytes:
     """The varint of a number that is not negative."""
     if value < 0x80:
-        return bytes((value,))
+        return ONE_BYTE[value]
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 from pinui.ipfs.folders import is_safe_name
@@ -21,7 +22,13 @@ PLAIN_NAME = re.compile(r'(?:^|[;\s])filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\
 
 def media_type_of(name: str) -> str:
     """The most likely media type of a file of that name."""
-    return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
+    _stem, dot, endings = name.lstrip(".").partition(".")  # a hidden name begins with a dot, and not with an ending
+    return _media_type(dot + endings)
+
+
+@lru_cache(maxsize=1024)  # a folder has thousands of names, and few endings
+def _media_type(endings: str) -> str:
+    return mimetypes.guess_type(f"x{endings}", strict=False)[0] or "application/octet-stream"
 
 
 def safe_name(name: str, fallback: str) -> str:

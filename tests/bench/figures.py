@@ -150,12 +150,15 @@ def write_random(path: Path, size: int) -> Path:
 
 
 def small_files(folder: Path, count: int) -> Path:
-    """New files of 1 kB in folders of a hundred: content that is there already would be added faster."""
+    """New files of about 1 kB in folders of a hundred: content that is there already would be added faster.
+
+    Folders differ in size, as folders do: one of a size that the history knows is read first, in case it is held.
+    """
     data = random.Random(os.urandom(8))
     for number in range(count):
         path = folder / f"{number // 100:02}" / f"{number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data.randbytes(1000))
+        path.write_bytes(data.randbytes(data.randint(500, 1500)))
     return folder
 
 

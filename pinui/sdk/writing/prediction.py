@@ -119,7 +119,7 @@ def predict_source(
     done = 0
     for part in source.parts:
         with part.open() as file:
-            while piece := file.read(PIECE):
+            while piece := file.read(min(PIECE, part.size + 1)):
                 for files in seen.values():
                     files.feed(piece)
                 done += len(piece)

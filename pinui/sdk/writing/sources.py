@@ -352,20 +352,21 @@ def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
 
 
 def _from_file(found: FoundFile, name: str) -> Part:
-    path, seen = found.path, found.status
+    place, seen = found.place, found.status  # no Path: a folder may have many files, and each would cost its making
     if not stat.S_ISREG(seen.st_mode):
-        raise PinuiError(f"{path} is not a regular file")
-    if not os.access(path, os.R_OK):
-        raise PermissionError(errno.EACCES, "no permission to read it", str(path))
+        raise PinuiError(f"{place} is not a regular file")
+    if not os.access(place, os.R_OK):
+        raise PermissionError(errno.EACCES, "no permission to read it", place)
 
     def unchanged(file: BinaryIO) -> bool:
         # The open file, and the file that has its name now: a replaced file is a change, too.
         try:
-            return _identity(os.fstat(file.fileno())) == _identity(path.stat()) == _identity(seen)
+            return _identity(os.fstat(file.fileno())) == _identity(os.stat(place)) == _identity(seen)  # noqa: PTH116
         except OSError:
             return False
 
-    return Part(name, seen.st_size, media_type_of(path.name), lambda: path.open("rb"), unchanged)
+    media_type = media_type_of(name.rpartition("/")[2])
+    return Part(name, seen.st_size, media_type, lambda: open(place, "rb", buffering=0), unchanged)
 
 
 def _from_folder(folder: Path, contents: FolderContents, *, empty_folders: bool) -> UploadSource:

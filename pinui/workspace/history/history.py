@@ -135,6 +135,7 @@ class History:
     page = _reading(HistoryFile.page)
     latest = _reading(HistoryFile.latest)
     pin_of = _reading(HistoryFile.pin_of)
+    may_know = _reading(HistoryFile.may_know)
     sent_since = _reading(HistoryFile.sent_since)
     record = _reading(HistoryFile.record)
     recipients = _reading(HistoryFile.recipients)

@@ -194,6 +194,12 @@ class HistoryFile:
             pin = pins_of(self.connection, profile, both_versions(cid)).get(cid)
         return None if pin is None else pin[0]
 
+    def may_know(self, profile: str, least: int, most: int) -> bool:
+        """Whether a profile has a pin with so many bytes, or one whose size the service didn't tell."""
+        sql = "SELECT 1 FROM entries WHERE standing > 0 AND profile = ? AND bytes"
+        sized = self._all(f"{sql} BETWEEN ? AND ? LIMIT 1", [profile, least, most])
+        return bool(sized or self._all(f"{sql} < 0 LIMIT 1", [profile]))
+
     def recipients(self, profile: str | None) -> list[Recipient]:
         """The names that messages were sent to or filed under, newest first."""
         sql = "SELECT recipient, count(*), max(id) FROM entries WHERE kind = 'message' AND recipient IS NOT NULL"
