@@ -67,20 +67,11 @@ def pins(options: Namespace, console: Console) -> int:
 
 
 def _print(console: Console, pin: Pin) -> None:
-    if console.as_json:
-        fields = {
-            "cid": pin.cid,
-            "name": pin.name,
-            "size": pin.size,
-            "created": pin.created,
-            "status": pin.status,
-            "id": pin.id,
-        }
-        console.out_json(fields)
-        return
+    told = {"cid": pin.cid, "name": pin.name, "size": pin.size}
+    told |= {"created": pin.created, "status": pin.status, "id": pin.id}
     size = "" if pin.size is None else str(pin.size)
     date = "" if pin.created is None else iso_time(pin.created)
-    console.row(pin.cid, size, date, pin.name or "")
+    console.result(told, pin.cid, size, date, pin.name or "")
 
 
 def sync(options: Namespace, console: Console) -> int:
@@ -101,13 +92,12 @@ def sync(options: Namespace, console: Console) -> int:
         finally:
             stop()
             bars.note("")
-        if console.as_json:
-            size = None if state.unsized else state.size
-            console.out_json({"pins": state.pins, "size": size, "elsewhere": state.elsewhere})
-        else:
-            made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
-            are = "is" if state.pins == 1 else "are"
-            console.say(f"{plural(state.pins, 'pin')} of {workspace.profile.name} {are} known here now{made}.")
+        made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
+        are = "is" if state.pins == 1 else "are"
+        console.done(
+            {"pins": state.pins, "size": None if state.unsized else state.size, "elsewhere": state.elsewhere},
+            f"{plural(state.pins, 'pin')} of {workspace.profile.name} {are} known here now{made}.",
+        )
 
     run(options, console, mirrored)
     return 0
@@ -132,10 +122,7 @@ def pin(options: Namespace, console: Console) -> int:
                 console.report(error, about=cid)
                 failed += 1
                 continue
-            if console.as_json:
-                console.out_json({"cid": made.cid, "name": made.name, "status": made.status})
-            else:
-                console.row(made.cid, made.status)
+            console.result({"cid": made.cid, "name": made.name, "status": made.status}, made.cid, made.status)
             failed += made.status == "failed"
         return failed
 
@@ -148,8 +135,5 @@ def rename(options: Namespace, console: Console) -> int:
     if not name.strip():
         raise UsageError("The name is empty.", hint="A pin keeps its name until it gets another one.")
     run(options, console, lambda workspace: workspace.rename_at_service(cid, name))
-    if console.as_json:
-        console.out_json({"cid": cid, "name": name})
-    else:
-        console.say(f"Renamed to {clean_line(name)} at the service.")
+    console.done({"cid": cid, "name": name}, f"Renamed to {clean_line(name)} at the service.")
     return 0

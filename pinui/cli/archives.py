@@ -94,8 +94,5 @@ async def _import_all(workspace: Workspace, options: Namespace, console: Console
         finally:
             console.end_bars()
         for entry in entries:
-            if console.as_json:
-                console.out_json({**entry.to_json(), "path": file})
-            else:
-                console.row(entry.cid, file)
+            console.result({**entry.to_json(), "path": file}, entry.cid, file)
     return failed

@@ -13,7 +13,7 @@ from pinui.cli.errors import StdoutError
 from pinui.workspace.text import clean, clean_line, encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from pinui.cli.bars import Bars
 
@@ -57,6 +57,20 @@ class Console:
         """One JSON object on a line of its own."""
         text = json.dumps(value, ensure_ascii=False)
         self.out(encodable(text))  # JSON has no way to carry a name that is no text
+
+    def result(self, value: Mapping[str, Any], *fields: str) -> None:
+        """One result: an object with --json, else a row of fields."""
+        if self.as_json:
+            self.out_json(value)
+        else:
+            self.row(*fields)
+
+    def done(self, value: Mapping[str, Any], sentence: str) -> None:
+        """The end of an operation without data: an object with --json, else a sentence."""
+        if self.as_json:
+            self.out_json(value)
+        else:
+            self.say(sentence)
 
     def say(self, text: str) -> None:
         """A line of narration. A closed stderr stops nothing."""

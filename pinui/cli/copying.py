@@ -77,12 +77,9 @@ def _tell_plan(console: Console, plan: Plan) -> None:
 
 def _print_plan(console: Console, plan: Plan) -> None:
     for item in plan.items:
-        if console.as_json:
-            fields = {"cid": item.cid, "name": item.name, "size": item.size}
-            console.out_json({**fields, "way": item.way, "error": item.why})
-        else:
-            bytes_ = "" if item.size is None else str(item.size)
-            console.row(item.cid, item.way, bytes_, item.name or "", item.why or "")
+        told = {"cid": item.cid, "name": item.name, "size": item.size, "way": item.way, "error": item.why}
+        bytes_ = "" if item.size is None else str(item.size)
+        console.result(told, item.cid, item.way, bytes_, item.name or "", item.why or "")
 
 
 async def _run(workspace: Workspace, console: Console, plan: Plan, request: dict[str, object]) -> Counter[str]:
@@ -186,10 +183,7 @@ def _report(
     console: Console, cid: str, name: str | None, state: str, error: str | None, hint: str | None = None
 ) -> None:
     """A row for each pin, and a sentence for each that was not copied."""
-    if console.as_json:
-        console.out_json({"cid": cid, "name": name, "state": state, "error": error})
-    else:
-        console.row(cid, state, name or "")
+    console.result({"cid": cid, "name": name, "state": state, "error": error}, cid, state, name or "")
     if error is not None:
         words = f"left out, {error[:1].lower()}{error[1:]}" if state == "left out" else error
         console.fail(f"{clean_line(name or cid)}: {finished(words)}", hint)

@@ -10,7 +10,6 @@ from pinui.cli.errors import VerbError
 from pinui.cli.grammar import QUOTES
 from pinui.cli.running import run
 from pinui.cli.stdin import read_argument, read_cid, typed_bytes
-from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -25,10 +24,7 @@ def store(options: Namespace, console: Console) -> int:
     """Store a JSON document and print its CID."""
     document = _read_document(options.document)
     entry = run(options, console, lambda workspace: workspace.store(document, name=options.name))
-    if console.as_json:
-        console.out_json({**entry.to_json(), "data": document})
-    else:
-        console.out(clean_line(entry.cid))
+    console.result({**entry.to_json(), "data": document}, entry.cid)
     return 0
 
 

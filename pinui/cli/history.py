@@ -156,11 +156,11 @@ def _import(file: HistoryFile, options: Namespace, console: Console) -> int:
     report = import_lines(file, source, profile=options.profile or "local")
     for number, reason in report.bad:
         console.fail(f"Line {number} was left out: {reason}.")
-    if console.as_json:
-        bad = [{"line": number, "reason": reason} for number, reason in report.bad]
-        console.out_json({"added": report.added, "unchanged": report.unchanged, "bad": bad})
-    else:
-        console.say(f"{plural(report.added, 'row')} added, {report.unchanged:,} were there already.")
+    bad = [{"line": number, "reason": reason} for number, reason in report.bad]
+    console.done(
+        {"added": report.added, "unchanged": report.unchanged, "bad": bad},
+        f"{plural(report.added, 'row')} added, {report.unchanged:,} were there already.",
+    )
     return 1 if report.bad else 0
 
 
@@ -169,10 +169,7 @@ def _note(file: HistoryFile, options: Namespace, console: Console) -> int:
     count = sum(file.annotate(cid, options.profile, note) for cid in read_cids([options.cid]))
     if not count:
         raise VerbError("No row of the history has this CID.")
-    if console.as_json:
-        console.out_json({"noted": count})
-    else:
-        console.say(f"{plural(count, 'row')} {'noted' if note else 'without a note now'}.")
+    console.done({"noted": count}, f"{plural(count, 'row')} {'noted' if note else 'without a note now'}.")
     return 0
 
 
@@ -196,8 +193,5 @@ def _forget(file: HistoryFile, options: Namespace, console: Console) -> int:
             console.say("Nothing was forgotten.")
             return 1
     count = file.forget(ids)
-    if console.as_json:
-        console.out_json({"forgotten": count})
-    else:
-        console.say(f"{plural(count, 'row')} forgotten.")
+    console.done({"forgotten": count}, f"{plural(count, 'row')} forgotten.")
     return 0

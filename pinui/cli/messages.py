@@ -37,10 +37,7 @@ def send(options: Namespace, console: Console) -> int:
         return entry, record and record.data
 
     entry, message = run(options, console, work)
-    if console.as_json:
-        console.out_json({**entry.to_json(), "data": message})
-    else:
-        console.out(clean_line(entry.cid))
+    console.result({**entry.to_json(), "data": message}, entry.cid)
     console.hint(f"Stored, not delivered: share the CID with {recipient}. Anyone who has it can read the message.")
     return 0
 

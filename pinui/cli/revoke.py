@@ -83,10 +83,7 @@ def _tell_would(console: Console, pins: list[NewItem]) -> int:
     if not pins:
         console.say("No pin matches; nothing was revoked.")
     for pin in pins:
-        if console.as_json:
-            console.out_json({"cid": pin.source})
-        else:
-            console.out(pin.source)
+        console.result({"cid": pin.source}, pin.source)
     return 0
 
 

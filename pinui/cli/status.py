@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pinui.cli.running import run
 from pinui.cli.stdin import read_cid
@@ -55,23 +55,16 @@ def _print_profile(console: Console, place: AtProfile) -> None:
     from pinui.workspace.whereabouts import copies
 
     name = (place.pin and place.pin.name) or None
-    if console.as_json:
-        told: dict[str, Any] = {"place": "profile", "profile": place.profile, "state": place.state, "name": name}
-        console.out_json({**told, "error": place.error})
-    else:
-        on = f"on {copies(place.peers)} peers" if place.peers else ""
-        console.row(place.profile, place.state, place.error or on or name or "")
+    on = f"on {copies(place.peers)} peers" if place.peers else ""
+    told = {"place": "profile", "profile": place.profile, "state": place.state, "name": name, "error": place.error}
+    console.result(told, place.profile, place.state, place.error or on or name or "")
     for peer in place.peers:
-        if console.as_json:
-            fields = {"place": "peer", "profile": place.profile, "peer": peer.name, "id": peer.id}
-            console.out_json({**fields, "state": peer.state, "error": peer.error})
-        else:
-            console.row(f"{place.profile}/{peer.name}", peer.state, peer.error or "")
+        told = {"place": "peer", "profile": place.profile, "peer": peer.name, "id": peer.id}
+        told |= {"state": peer.state, "error": peer.error}
+        console.result(told, f"{place.profile}/{peer.name}", peer.state, peer.error or "")
 
 
 def _print_gateway(console: Console, gateway: GatewayStatus, profiles: list[str]) -> None:
-    if console.as_json:
-        fields = {"place": "gateway", "url": gateway.url, "profiles": profiles}
-        console.out_json({**fields, "state": gateway.state, "error": gateway.error})
-    else:
-        console.row(gateway.url, STATES[gateway.state], gateway.error or "")
+    told = {"place": "gateway", "url": gateway.url, "profiles": profiles}
+    told |= {"state": gateway.state, "error": gateway.error}
+    console.result(told, gateway.url, STATES[gateway.state], gateway.error or "")

@@ -79,11 +79,9 @@ class _Work:
                     verdict = "mismatch"
                 else:
                     trouble = sentence_for(error)[0]
-            if console.as_json:
-                more = {"repaired": True} if is_repaired else {"error": trouble} if trouble else {}
-                console.out_json({"cid": one, "verification": verdict, **more})
-            else:
-                console.row("repaired" if is_repaired else "unreadable" if trouble else verdict or "not checked", one)
+            more = {"repaired": True} if is_repaired else {"error": trouble} if trouble else {}
+            word = "repaired" if is_repaired else "unreadable" if trouble else verdict or "not checked"
+            console.result({"cid": one, "verification": verdict, **more}, word, one)
         return len(wanted)
 
     async def _repair(self, copying: Copying, workspace: Workspace, cid: str) -> bool:
