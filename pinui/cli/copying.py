@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pinui.cli.account import checked_pin_filter
 from pinui.cli.errors import UsageError
 from pinui.cli.files import refuse_running
-from pinui.cli.running import run
+from pinui.cli.running import run, transfer_bars
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, total_size
 from pinui.workspace.sentences import finished
@@ -127,24 +127,20 @@ async def finish_copy(
     counted: Counter[str] = Counter()
     seen: set[int] = set()
     unreachable: set[str | None] = set()
-    bars = console.bars()
-    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
-        async with aclosing(workspace.transfers.results(transfer)) as results:
-            async for item in results:
-                seen.add(item.id)
-                if item.source not in told:
-                    counted[_tell(console, item, unreachable)] += 1
-                    if isinstance(item.failure, NetworkError):
-                        unreachable.add(item.error)
-        await workspace.transfers.wait(transfer)
+        with transfer_bars(workspace, console):
+            async with aclosing(workspace.transfers.results(transfer)) as results:
+                async for item in results:
+                    seen.add(item.id)
+                    if item.source not in told:
+                        counted[_tell(console, item, unreachable)] += 1
+                        if isinstance(item.failure, NetworkError):
+                            unreachable.add(item.error)
+            await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         left = transfer.items - transfer.finished
         console.say(f"{plural(left, 'pin')} left. `pinui transfers resume`, or the same command again, goes on.")
         raise
-    finally:
-        stop()
-        console.end_bars()
     for item in await _failed_before(workspace, transfer, seen):
         counted[_tell(console, item)] += 1
     if transfer.failure is not None and not counted["failed"] and not counted["left out"]:

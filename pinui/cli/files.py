@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.running import run
+from pinui.cli.running import run, transfer_bars
 from pinui.cli.stdin import read_cid, spool_stdin
 from pinui.figures import be, plural
 from pinui.sdk.models import LeftOut
@@ -133,22 +133,18 @@ def refuse_running(known: Request) -> None:
 async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> tuple[int, int]:
     """Run a transfer to its end, and print its results: the numbers of items that are done and that failed."""
     done = failed = held = 0
-    bars = console.bars()
-    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
-        async with aclosing(workspace.transfers.results(transfer)) as results:
-            async for item in results:
-                succeeded = await _report(workspace, console, transfer, item)
-                done, failed, held = done + succeeded, failed + (not succeeded), held + item.was_held
-        await workspace.transfers.wait(transfer)
+        with transfer_bars(workspace, console):
+            async with aclosing(workspace.transfers.results(transfer)) as results:
+                async for item in results:
+                    succeeded = await _report(workspace, console, transfer, item)
+                    done, failed, held = done + succeeded, failed + (not succeeded), held + item.was_held
+            await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         _say_left(console, transfer)
         if transfer.options.get("paths") == ["-"]:
             await workspace.transfers.forget(transfer)
         raise
-    finally:
-        stop()
-        console.end_bars()
     if held:
         words = "The account holds it" if transfer.items == 1 else f"The account holds {held:,} of {transfer.items:,}"
         console.say(f"{words} already: not sent again.")
@@ -339,16 +335,12 @@ async def _download(workspace: Workspace, console: Console, address: str, to: Pa
 
 async def finish_download(workspace: Workspace, console: Console, transfer: Transfer, *, is_new: bool = False) -> None:
     """Run a download to its end, or raise its failure."""
-    bars = console.bars()
-    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
     try:
-        await workspace.transfers.wait(transfer)
+        with transfer_bars(workspace, console):
+            await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         _say_left(console, transfer)
         raise
-    finally:
-        stop()
-        console.end_bars()
     if is_new and isinstance(transfer.failure, AlreadyExists):  # nothing was begun
         await workspace.transfers.forget(transfer)
     if transfer.failure is not None:

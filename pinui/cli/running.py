@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
 
     from pinui.cli.console import Console
     from pinui.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["run", "transfer_bars"]
 
 T = TypeVar("T")
 
@@ -36,6 +37,18 @@ def run(options: Namespace, console: Console, operation: Callable[[Workspace], A
                     console.say(sentence)
 
     return asyncio.run(work())
+
+
+@contextmanager
+def transfer_bars(workspace: Workspace, console: Console) -> Generator[None]:
+    """Progress bars of the running transfers, for the length of a `with` block."""
+    bars = console.bars()
+    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+    try:
+        yield
+    finally:
+        stop()
+        console.end_bars()
 
 
 def _tell_pauses(workspace: Workspace, console: Console) -> Callable[[], None]:
