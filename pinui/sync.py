@@ -40,18 +40,18 @@ class _Background:
         if threading.current_thread() is self._thread:
             raise RuntimeError("A callback runs in the thread that does the work: it can't wait for another operation.")
         tasks: list[asyncio.Task[R]] = []
-        ended = threading.Event()
+        is_done = threading.Event()
 
         def begin() -> None:
             tasks.append(self._loop.create_task(operation()))
-            tasks[0].add_done_callback(lambda _: ended.set())
+            tasks[0].add_done_callback(lambda _: is_done.set())
 
         self._loop.call_soon_threadsafe(begin)
         try:
-            ended.wait()
+            is_done.wait()
         except BaseException:
             self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-            ended.wait()
+            is_done.wait()
             raise
         return tasks[0].result()
 

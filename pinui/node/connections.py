@@ -73,7 +73,7 @@ class LimitedServer(web.Server):
         super().__init__(self._counted(handler), handler_cancellation=True)
         self._idle_until: dict[RequestHandler, float] = {}
         self._open: dict[RequestHandler, asyncio.Transport] = {}
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
         self._sweeper: asyncio.Task[None] | None = None
 
     def __call__(self) -> RequestHandler:
@@ -116,20 +116,20 @@ class LimitedServer(web.Server):
             for transport in list(self._open.values()):
                 transport.abort()
             await asyncio.sleep(0)
-        for task in self._under_way:
+        for task in self._running:
             task.cancel()
-        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await asyncio.gather(*self._running, return_exceptions=True)
 
     def _counted(self, handler: Callable[[web.BaseRequest], Any]) -> Callable[[web.BaseRequest], Any]:
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             protocol = request.protocol
             self._idle_until.pop(protocol, None)
             task = cast("asyncio.Task[Any]", asyncio.current_task())  # a handler always runs in one
-            self._under_way.add(task)
+            self._running.add(task)
             try:
                 return await handler(request)
             finally:
-                self._under_way.discard(task)
+                self._running.discard(task)
                 # The rest of a body that was not read still comes, and is no head.
                 if isinstance(protocol, _Connection) and request.content.is_eof():
                     protocol.expect_head()

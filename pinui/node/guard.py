@@ -64,8 +64,8 @@ def cors_headers(headers: Mapping[str, str], allowed: Sequence[str]) -> dict[str
     """The headers that let a page read an answer, if its origin is allowed."""
     if ANY in allowed:
         origin = ANY
-    elif (asking := headers.get("Origin", "").lower()) in allowed:
-        origin = asking
+    elif (page := headers.get("Origin", "").lower()) in allowed:
+        origin = page
     else:
         return {}
     vary = {} if origin == ANY else {"Vary": "Origin"}

@@ -25,7 +25,7 @@ class TrailingWork:
     """Does pieces of work one after the other, in a thread of the default pool that goes on while there is more."""
 
     def __init__(self) -> None:
-        self._under_way: deque[asyncio.Future[None]] = deque()
+        self._unfinished: deque[asyncio.Future[None]] = deque()
         self._waiting: deque[_Piece] = deque()
         self._lock = threading.Lock()
         self._has_thread = False
@@ -39,7 +39,7 @@ class TrailingWork:
         piece = _Piece(work, arguments)
         done = asyncio.wrap_future(piece.done)
         done.add_done_callback(_look_at)
-        self._under_way.append(done)
+        self._unfinished.append(done)
         with self._lock:
             self._waiting.append(piece)
             if self._has_thread:
@@ -52,9 +52,9 @@ class TrailingWork:
         await self._until_left(0)
 
     async def _until_left(self, count: int) -> None:
-        while len(self._under_way) > count:
-            await asyncio.shield(self._under_way[0])  # a cancelled caller does not stop the work
-            self._under_way.popleft()
+        while len(self._unfinished) > count:
+            await asyncio.shield(self._unfinished[0])  # a cancelled caller does not stop the work
+            self._unfinished.popleft()
 
     def _ask_for_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         try:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import on
 from textual.screen import Screen
@@ -22,6 +22,8 @@ from pinui.workspace.paths import Paths
 from pinui.workspace.view import View, read_view
 
 __all__ = ["Pinui", "make_app", "run"]
+
+PlaceKind = TypeVar("PlaceKind")
 
 
 # The first frame pays for one place only: each is imported when it is first shown.
@@ -116,17 +118,15 @@ class Pinui(Workbench):
         """Fill in the download in Files."""
         from pinui.tui.places.files.screen import FilesScreen
 
-        await self.action_go("files")
-        if isinstance(self.screen, FilesScreen):  # not while the app is leaving
-            self.screen.prepare_download(address)
+        if files := await self._visit("files", FilesScreen):
+            files.prepare_download(address)
 
     async def action_receive(self, address: str) -> None:
         """Read content as a message, in Messages."""
         from pinui.tui.places.messages.screen import MessagesScreen
 
-        await self.action_go("messages")
-        if isinstance(self.screen, MessagesScreen):
-            self.screen.receive(address)
+        if messages := await self._visit("messages", MessagesScreen):
+            messages.receive(address)
 
     @on(AddressWanted)
     def _open_address(self, wanted: AddressWanted) -> None:
@@ -141,17 +141,21 @@ class Pinui(Workbench):
     async def _show_pin(self, wanted: PinWanted) -> None:
         from pinui.tui.places.pins.screen import PinsScreen
 
-        await self.action_go("pins")
-        if isinstance(self.screen, PinsScreen):
-            self.screen.ask_on(partial(self.screen.show_entry, wanted.entry), "show")
+        if pins := await self._visit("pins", PinsScreen):
+            pins.ask_on(partial(pins.show_entry, wanted.entry), "show")
 
     @on(ServiceWanted)
     async def _set_up_service(self) -> None:
         from pinui.tui.places.connection.screen import ConnectionScreen
 
-        await self.action_go("connection")
-        if isinstance(self.screen, ConnectionScreen):
-            self.screen.action_add()
+        if connection := await self._visit("connection", ConnectionScreen):
+            connection.action_add()
+
+    async def _visit(self, place: str, kind: type[PlaceKind]) -> PlaceKind | None:
+        """Go to a place and return its screen; None while the app is about to end."""
+        await self.action_go(place)
+        screen: object = self.screen
+        return screen if isinstance(screen, kind) else None
 
     async def action_go(self, place: str) -> None:
         """Go to one of the five places, unless the app is about to end: a key typed after `q` may arrive then."""

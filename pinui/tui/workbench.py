@@ -141,7 +141,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         """The view of the last run, and then of this one."""
         self.kept_view: View = self.view
         """The view as its file has it."""
-        self._asking: Timer | None = None
+        self._next_ask: Timer | None = None
         self._profile, self._home = profile, home
         self._dirty = False
         self._visited: list[Place] = []
@@ -303,9 +303,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             if wanted and self.workspace.requests:
                 self.ask_again(min(2 * seconds, LAST_ASK))
 
-        if self._asking is not None:
-            self._asking.stop()
-        self._asking = self.set_timer(
+        if self._next_ask is not None:
+            self._next_ask.stop()
+        self._next_ask = self.set_timer(
             seconds, lambda: self.run_worker(ask, group="app.requests", exclusive=True, exit_on_error=False)
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pinui.disk import private_folder
 from pinui.workspace.credentials import expiry, for_service
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pinui.node import Node
     from pinui.sdk.client import Client
-    from pinui.sdk.models import Dialect
+    from pinui.sdk.models import ClientSettings, Dialect
     from pinui.sdk.secret import Secret
     from pinui.workspace.credentials import Credentials
     from pinui.workspace.models import Profile
@@ -71,27 +71,38 @@ class OpenClient:
         kept_in = "nowhere"
         token: Secret | None = None
         async with AsyncExitStack() as stack:
-            settings: dict[str, Any] = {"on_wait": on_wait, "on_notice": give_notice, "gateways": profile.gateways}
-            settings |= {} if retries is None else {"retries": retries}
-            settings["cid_version"] = cid_version
+            settings: ClientSettings = {
+                "provider": profile.provider,
+                "gateways": profile.gateways,
+                "cid_version": cid_version,
+                "on_wait": on_wait,
+                "on_notice": give_notice,
+            }
+            if retries is not None:
+                settings["retries"] = retries
             if profile.preset == "local":
                 node = await stack.enter_async_context(_node(paths))
-                settings |= {"provider_token": node.token, "pin_api_url": node.api_url}
+                settings["provider_token"], settings["pin_api_url"] = node.token, node.api_url
                 settings["gateway_url"] = profile.gateway_url or node.gateway_url
             else:
                 token = secret
                 if token is None:
                     token, kept_in = await _token(profile, credentials)
                 expires_at = expiry(token)
-                settings["provider_token"] = token
-                settings |= {"pin_api_url": profile.api_url, "gateway_url": profile.gateway_url}
-                settings |= {"dialect": profile.dialect, "known_dialect": profile.known_dialect}
-                settings["on_dialect"] = on_dialect
-                settings |= {"replication_min": profile.replication_min, "replication_max": profile.replication_max}
+                settings |= {
+                    "provider_token": token,
+                    "pin_api_url": profile.api_url,
+                    "gateway_url": profile.gateway_url,
+                    "dialect": profile.dialect,
+                    "known_dialect": profile.known_dialect,
+                    "on_dialect": on_dialect,
+                    "replication_min": profile.replication_min,
+                    "replication_max": profile.replication_max,
+                }
                 if profile.gateway_key:
                     settings["gateway_key"] = (await credentials.read_gateway_key(profile.name)).secret
             try:
-                config = ClientConfig(provider=profile.provider, **settings)
+                config = ClientConfig(**settings)
             except ValueError as error:
                 reason = str(error).replace("provider_token", "its token")
                 raise WorkspaceError(f"The profile “{profile.name}” cannot be used: {finished(reason)}") from error

@@ -7,7 +7,7 @@ confirms nothing. For many pins their number is typed instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -212,10 +212,13 @@ class NumberField(Field):
 
     BINDINGS = bindings(NUMBER)
 
+    def __init__(self, takes: Callable[[str], bool]) -> None:
+        super().__init__(id="number")
+        self._takes = takes
+
     def on_key(self, event: events.Key) -> None:
         """Only the digits."""
-        question = self.screen
-        if event.is_printable and isinstance(question, ConfirmNumber) and not question.takes(event.character or ""):
+        if event.is_printable and not self._takes(event.character or ""):
             event.stop()
             event.prevent_default()
 
@@ -233,7 +236,7 @@ class ConfirmNumber(Confirm):
     ) -> None:
         super().__init__(title, question, consequence, yes, rows)
         self.number = number
-        self.field = NumberField(id="number")
+        self.field = NumberField(self.takes)
         self._open = False
 
     def compose_answer(self) -> Iterable[Widget]:

@@ -65,7 +65,7 @@ class PlaceScreen(KeepsFocus[None]):
         """Bars around the body."""
         yield TopBar(self.PLACE)
         yield from self.compose_body()
-        yield KeyBar()
+        yield KeyBar(self.hidden_pane)
         yield TooSmall()
 
     def compose_body(self) -> Iterable[Widget]:
@@ -137,7 +137,7 @@ class PlaceScreen(KeepsFocus[None]):
         nodes = self.focused.ancestors_with_self if self.focused else []
         return next((f"#{node.id}" for node in nodes if f"#{node.id}" in self.PANES), self.PANES[0])
 
-    def beyond(self) -> str:
+    def hidden_pane(self) -> str:
         """The title of the pane that Tab brings to the front of a small terminal, where nothing else names it."""
         panes = self.PANES
         following = panes[(panes.index(self.current_pane()) + 1) % len(panes)]

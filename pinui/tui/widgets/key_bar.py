@@ -5,6 +5,7 @@ Textual's `Footer` shows keys in the order of their bindings and cuts off the re
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from textual.content import Content
@@ -25,7 +26,11 @@ GAP = Content("   ")
 class KeyBar(Bar):
     """Keys of the focused pane at the left, those of the app in grey at the right; a click is the key."""
 
-    _shown: Content | None = None
+    def __init__(self, hidden_pane: Callable[[], str] = str) -> None:
+        """`hidden_pane` returns the title of the pane that Tab brings to the front, or an empty text."""
+        super().__init__()
+        self._hidden_pane = hidden_pane
+        self._shown: Content | None = None
 
     def on_mount(self) -> None:
         """Follow the focus."""
@@ -60,10 +65,9 @@ class KeyBar(Bar):
                 own.append((Content.assemble((key_name(key), "bold $primary"), (f" {label}", "$second")), click))
             else:
                 own.append((Content.styled(f"{key_name(key)} {label}", "$muted"), ""))
-        beyond = getattr(self.screen, "beyond", str)()
-        if beyond:
+        if hidden := self._hidden_pane():
             own = [part for part in own if part[1] != "app.simulate_key('tab')"]
-            hint = Content.assemble(("tab", "bold $primary"), (f" {clean_line(beyond)}", "$second"))
+            hint = Content.assemble(("tab", "bold $primary"), (f" {clean_line(hidden)}", "$second"))
             first = len(own) if "field.leave" in keys else 0  # in a field, what esc does matters more
             own.insert(first, (hint, "app.simulate_key('tab')"))
         room = self.size.width - 2

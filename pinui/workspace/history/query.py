@@ -179,11 +179,11 @@ class Selection:
                 word = "NOT IN" if self.only_unwanted else "IN"
                 parts.append(Condition(f"e.id {word} ({self.words.ids.sql})", self.words.ids.values))
         if self._after is not None:
-            parts += self._behind(self._after)
+            parts += self._rows_after(self._after)
         where = f" WHERE {' AND '.join(part.sql for part in parts)}" if parts else ""
         return Condition(f"SELECT {columns} FROM {source}{where}", _values(parts))  # noqa: S608 – text is a parameter
 
-    def _behind(self, entry: Entry) -> list[Condition]:
+    def _rows_after(self, entry: Entry) -> list[Condition]:
         id_ = "search.rowid" if self.stream else "e.id"
         if self.sort in ("newest", "oldest"):
             return [Condition(f"{id_} {'<' if self.sort == 'newest' else '>'} ?", (entry.id,))]

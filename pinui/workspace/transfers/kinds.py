@@ -17,7 +17,7 @@ from pinui.workspace.transfers.rows import NewItem
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from pinui.sdk.models import LeftOut, OnVerdict, Resume
+    from pinui.sdk.models import LeftOut, OnVerdict, Resume, Verification
     from pinui.sdk.writing.sources import FileStatus, FolderContents
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
@@ -102,7 +102,7 @@ class Uploading:
             if self.piped is None:
                 raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
             path = self.piped
-        how: dict[str, Any] = {"name": options["name"], "rules": folder_rules(options)}
+        name, rules = options["name"], folder_rules(options)
         if options["each"] and await asyncio.to_thread(path.is_dir):
             await asyncio.to_thread(_read_folder, path, options)
         size, seen = await asyncio.to_thread(_look_at, path, options)
@@ -114,7 +114,7 @@ class Uploading:
             entry = await operations.uploaded_since(path, item.started_at, service)
         if entry is None:
             in_doubt = item.started_at is not None
-            entry = await operations.held_already(path, **how, in_doubt=in_doubt, at=service)
+            entry = await operations.held_already(path, name=name, rules=rules, in_doubt=in_doubt, at=service)
             item.was_held = entry is not None
         if entry is None:
 
@@ -124,8 +124,15 @@ class Uploading:
                     transfer.title = f"{transfer.title.rstrip('/')}/"
 
             try:
-                watched: dict[str, Any] = {"on_progress": progress, "on_left_out": note}
-                entry = await operations.upload(path, **how, **watched, resume=_resume(transfer, item), at=service)
+                entry = await operations.upload(
+                    path,
+                    name=name,
+                    rules=rules,
+                    on_progress=progress,
+                    on_left_out=note,
+                    resume=_resume(transfer, item),
+                    at=service,
+                )
             except WrongCID as error:
                 item.cid, item.entry, item.row = error.entry.cid, error.entry.id, error.entry
                 raise
@@ -155,7 +162,7 @@ class Downloading:
         if not await asyncio.to_thread(to.parent.is_dir):
             raise NotThere(f"The folder {to.parent} is not there.", hint="Mount its drive or make it, then resume.")
 
-        def note(verdict: Any) -> None:
+        def note(verdict: Verification | None) -> None:
             item.verification = verdict
 
         transfer.path = await self._operations.download(

@@ -211,7 +211,15 @@ class Wizard(Dialog[str], inherit_bindings=False):
     @on(ItemList.Chosen)
     async def action_next(self, _word: str = "") -> None:
         """A step on, if this one is complete."""
-        await getattr(self, f"_leave_{self.page}")()
+        leave = {
+            "service": self._leave_service,
+            "address": self._leave_address,
+            "token": self._leave_token,
+            "gateway": self._leave_gateway,
+            "test": self._leave_test,
+            "done": self._leave_done,
+        }
+        await leave[self.page]()
 
     def action_next_field(self) -> None:
         """The other fields of a step can be reached without completing this one."""

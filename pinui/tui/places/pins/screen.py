@@ -158,7 +158,7 @@ class PinsScreen(PlaceScreen):
         """The pane beside it."""
         return self.query_one(Detail)
 
-    def beyond(self) -> str:
+    def hidden_pane(self) -> str:
         """Nothing: the footer names enter and esc, which lead to both panes."""
         return ""
 
