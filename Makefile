@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow lint format kubo cluster bench faults screenshots snapshots lock release clean
+.PHONY: help setup run test coverage test-slow lint format kubo cluster bench faults screenshots snapshots lock release clean
 
 help:  ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,13 +33,13 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)  ## Open pinui on the embedded node, ready to use
 	@$(BIN)/pinui
 
-# Most tests wait for a screen or a process, so four of them share two cores. Coverage would double the time of those
-# that draw screens, so it is measured where the measured rooms are tested.
-MEASURED := tests/unit tests/sdk tests/node
+# Most tests wait for a screen or a process, so four of them share two cores.
 QUICK := $(PYTEST) -m 'not slow' -n 4 --dist loadgroup --ignore=tests/bench
 test: $(READY)  ## Run the tests (a few minutes at most)
-	$(QUICK) $(MEASURED) --cov --cov-report=term $(ARGS)
-	$(QUICK) $(addprefix --ignore=,$(MEASURED)) $(ARGS)
+	$(QUICK) $(ARGS)
+
+coverage: $(READY)  ## Find branches that no test takes, in the rooms without I/O
+	$(QUICK) --cov --cov-report=term tests/unit tests/sdk tests/node $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
 	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)

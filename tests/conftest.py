@@ -28,11 +28,16 @@ OWN_SETTINGS = ("PINUI_", "SSL_CERT", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests of a server that is slow to start, so that it is started once."""
+    """Let one process run all tests of a server that is slow to start, so that it is started once.
+
+    Three peers of Cluster take as much time as a hundred screens, so their tests are slow ones.
+    """
     for item in items:
         used = getattr(item, "fixturenames", ())
         if server := next((name for name in ("cluster", "kubo_daemon") if name in used), None):
             item.add_marker(pytest.mark.xdist_group(server))
+            if server == "cluster":
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -41,6 +41,7 @@ def uploading(environment: dict[str, str], temporary: Path) -> Iterator[tuple[su
         process.stdin.close()
 
 
+@pytest.mark.slow
 def test_a_killed_upload_leaves_nothing_after_the_next_start(
     run: Run, environment: dict[str, str], temporary: Path
 ) -> None:

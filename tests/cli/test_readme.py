@@ -22,6 +22,7 @@ def transcript() -> list[tuple[str, str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the transcript is of a POSIX shell")
+@pytest.mark.slow
 def test_the_transcript_under_verbs_is_what_happens(environment: dict[str, str], tmp_path: Path) -> None:
     steps = transcript()
     assert len(steps) > 10

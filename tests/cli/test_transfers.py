@@ -145,6 +145,7 @@ async def test_ctrl_c_leaves_a_transfer_that_can_be_resumed_and_says_so(witness:
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_a_source_that_changed_meanwhile_fails_for_good_and_the_same_command_takes_it_as_it_is(
     witness: Witness,
 ) -> None:
@@ -165,6 +166,7 @@ async def test_a_source_that_changed_meanwhile_fails_for_good_and_the_same_comma
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_files_that_came_and_went_meanwhile_count_when_the_command_is_given_again(witness: Witness) -> None:
     photos = make_files(witness.folder / "photos", 12)
     await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
@@ -223,6 +225,7 @@ async def test_content_that_the_account_holds_is_recorded_and_not_sent(witness: 
     assert len(history.out.splitlines()) == 2
 
 
+@pytest.mark.slow
 async def test_a_service_that_can_not_be_reached_leaves_the_transfer_to_resume(witness: Witness) -> None:
     (witness.folder / "a.txt").write_text("later")
     environment = witness.environment
@@ -236,6 +239,7 @@ async def test_a_service_that_can_not_be_reached_leaves_the_transfer_to_resume(w
     assert witness.stored == {"a.txt": 1}
 
 
+@pytest.mark.slow
 async def test_a_download_that_was_killed_is_finished_by_a_later_process(witness: Witness) -> None:
     content = random.Random(7).randbytes(500_000)
     (witness.folder / "a.bin").write_bytes(content)
@@ -253,6 +257,7 @@ async def test_a_download_that_was_killed_is_finished_by_a_later_process(witness
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_a_destination_that_has_gone_is_told(witness: Witness) -> None:
     (witness.folder / "a.txt").write_text("content")
     cid = (await witness.run("upload", "a.txt")).out.split("\t")[0]
@@ -271,6 +276,7 @@ async def test_a_destination_that_has_gone_is_told(witness: Witness) -> None:
     assert (witness.folder / "there" / "copy.txt").read_text() == "content"
 
 
+@pytest.mark.slow
 async def test_sources_that_are_gone_go_up_once_they_are_back(witness: Witness) -> None:
     drive = witness.folder / "drive"
     make_files(drive / "photos", 8)
@@ -287,6 +293,7 @@ async def test_sources_that_are_gone_go_up_once_they_are_back(witness: Witness) 
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_gone_before_it_was_listed_is_listed_once_it_is_back(
     witness: Witness, own_home: Path
 ) -> None:
@@ -302,6 +309,7 @@ async def test_a_folder_that_is_gone_before_it_was_listed_is_listed_once_it_is_b
     assert len(witness.stored) == 3
 
 
+@pytest.mark.slow
 async def test_resuming_fails_as_long_as_a_file_is_missing(witness: Witness) -> None:
     photos = make_files(witness.folder / "photos", 8)
     await witness.run("upload", "-r", "photos", kill_after=2, moment="before")
@@ -327,6 +335,7 @@ async def test_everything_that_was_left_is_finished_by_one_command(witness: Witn
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_pins_that_were_still_to_be_revoked_are_revoked_by_a_later_process(
     witness: Witness, own_home: Path
 ) -> None:
@@ -347,7 +356,7 @@ async def some_pins(witness: Witness, number: int) -> list[str]:
     return [line.split("\t")[0] for line in (await witness.run("upload", "-r", "photos")).out.splitlines()]
 
 
-@pytest.mark.parametrize("how", ["filter", "stdin"])
+@pytest.mark.parametrize("how", ["filter", pytest.param("stdin", marks=pytest.mark.slow)])
 async def test_a_revoke_of_many_pins_that_was_killed_is_finished_by_a_later_process(witness: Witness, how: str) -> None:
     cids = await some_pins(witness, 12)
     given, stdin = {
@@ -381,6 +390,7 @@ async def test_ctrl_c_in_a_revoke_of_many_pins_says_how_to_go_on(witness: Witnes
     assert (await witness.run("pins")).out == ""
 
 
+@pytest.mark.slow
 async def test_a_pin_that_was_made_again_is_revoked_by_the_same_command(witness: Witness) -> None:
     cids = await some_pins(witness, 6)
     await witness.run("revoke", *cids, "--yes", kill_after=5, moment="after")
@@ -390,6 +400,7 @@ async def test_a_pin_that_was_made_again_is_revoked_by_the_same_command(witness:
     assert (await witness.run("pins")).out == ""
 
 
+@pytest.mark.slow
 async def test_ctrl_c_while_stdin_goes_up_says_that_it_can_not_be_resumed(witness: Witness) -> None:
     witness.signal = signal.SIGINT
     ended = await witness.run("upload", "-", kill_after=1, moment="before", stdin=b"from a pipe")

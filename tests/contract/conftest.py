@@ -152,9 +152,11 @@ SERVERS = {"kubo": "kubo_daemon", "kubo-rpc": "kubo_daemon", "cluster": "cluster
 
 
 def marks(name: str) -> list[pytest.MarkDecorator]:
-    """The marks of a provider on a real server; one process runs all tests of a server, so that it is started once."""
+    """The marks of a provider on a real server, as in tests/conftest.py, which sees only fixtures of tests."""
     server = SERVERS.get(name)
-    return [pytest.mark.real, pytest.mark.xdist_group(server)] if server else []
+    if server is None:
+        return []
+    return [pytest.mark.real, pytest.mark.xdist_group(server), *([pytest.mark.slow] if server == "cluster" else [])]
 
 
 @pytest.fixture(params=[pytest.param(name, marks=marks(name)) for name in PROVIDERS])

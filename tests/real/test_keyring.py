@@ -128,6 +128,7 @@ def test_with_a_service_that_has_no_keyring_yet(session: KeyringSession) -> None
     assert "has not been set up yet" in (trouble or "")
 
 
+@pytest.mark.slow
 def test_with_a_frozen_daemon_reading_gives_up_after_three_seconds_and_quitting_is_not_delayed(
     session: KeyringSession,
 ) -> None:
@@ -168,6 +169,7 @@ def test_a_keyring_that_was_switched_off_stays_off(session: KeyringSession) -> N
     assert_session_only(environment, "switched off")
 
 
+@pytest.mark.slow
 def test_the_command_keeps_a_token_in_the_keyring_and_uses_it_in_later_runs(session: KeyringSession) -> None:
     session.start_keyring()
 

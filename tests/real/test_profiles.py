@@ -67,6 +67,7 @@ def test_cid_predicts_a_folder_as_the_profile_in_use_keeps_it(verb: Verb, tmp_pa
     assert kept.split("\t")[0] != predicted, "only Kubo keeps the empty folder"
 
 
+@pytest.mark.slow  # Kubo looks for lost blocks for half a minute
 def test_what_kubo_has_lost_is_copied_back_from_the_node(verb: Verb, kubo_daemon: KuboServer, tmp_path: Path) -> None:
     verb("profile", "add", "mine", "--provider", "kubo", stdin="\n")
     (tmp_path / "letter.txt").write_text("Dear forgetful daemon")

@@ -125,6 +125,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 async def test_memory_does_not_grow_with_the_number_of_pins() -> None:
     lines = line("n" * 200) * 1000
     asked = 0

@@ -26,6 +26,8 @@ from pinui.tui.dialogs.confirm import Confirm
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import LineView
 from pinui.workspace import Credential, KeyringState, Query, TestResult
+from pinui.workspace.paths import Paths
+from pinui.workspace.profiles import Profiles
 from tests.tui import scene
 from tests.tui.textual_private import read_keys, strips_of
 
@@ -209,6 +211,8 @@ async def workbench(
     clock: Callable[[], float] = scene.clock,
 ) -> AsyncIterator[tuple[Pinui, Pilot[None]]]:
     """The app on its own home, past the welcome, with the node running."""
+    if not welcome:
+        Profiles(Paths.find().config).set_setting("welcomed", True)
     seconds = Seconds()
     app = make_app(clock=clock, monotonic=seconds)
     keep_toasts(app)
@@ -216,8 +220,6 @@ async def workbench(
     async with app.run_test(size=size, notifications=True) as pilot:
         press_one_by_one(pilot, seconds)
         if not welcome:
-            await shows(pilot, "Welcome")
-            await pilot.press("enter")
             await until(pilot, lambda: app.tests.get("local"), "the node")
             await shows(pilot, "● local")
         if theme:

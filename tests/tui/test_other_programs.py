@@ -38,6 +38,7 @@ def program(folder: Path, body: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_editor_gets_the_terminal_and_gives_it_back(workbench: Open, tmp_path: Path) -> None:
     # It waits for a key of its own: the workbench must not take it, nor paint meanwhile.
     body = (
@@ -83,6 +84,7 @@ def test_an_editor_that_is_not_there_is_a_sentence(workbench: Open, editor: str)
     shown.shows("Nothing is pinned yet.")
 
 
+@pytest.mark.slow
 def test_what_the_editor_wrote_is_kept_when_it_cannot_be_taken(workbench: Open, tmp_path: Path) -> None:
     shown = workbench(EDITOR=program(tmp_path, 'printf \'"\\351"\' > "$1"'), VISUAL="")
     shown.press("2")
