@@ -181,7 +181,19 @@ CREATE INDEX pins_by_title ON entries (
 PRAGMA user_version = 9;
 """
 
-VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH, 8: EIGHTH, 9: NINTH}
+TENTH = """
+DROP TRIGGER IF EXISTS totals_insert;
+DROP TRIGGER IF EXISTS search_insert;
+DROP TRIGGER IF EXISTS beginnings_insert;
+ALTER TABLE entries ADD COLUMN ending TEXT NOT NULL DEFAULT '';
+DROP INDEX entries_by_ending;
+UPDATE entries SET ending = substr(cid, -1, 1) || substr(cid, -2, 1) || substr(cid, -3, 1) || substr(cid, -4, 1)
+    || substr(cid, -5, 1) || substr(cid, -6, 1) || substr(cid, -7, 1) || substr(cid, -8, 1);
+CREATE INDEX entries_by_ending ON entries (ending);
+PRAGMA user_version = 10;
+"""
+
+VERSIONS = {1: FIRST, 2: SECOND, 3: THIRD, 4: FOURTH, 5: FIFTH, 6: SIXTH, 7: SEVENTH, 8: EIGHTH, 9: NINTH, 10: TENTH}
 
 
 def write_old(path: Path, version: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pinui.workspace.filters import (
@@ -20,7 +20,7 @@ from pinui.workspace.filters import (
     parse_filter,
 )
 from pinui.workspace.history.pinned import ending
-from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT
+from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT, TITLE_LENGTH, title_key
 from pinui.workspace.rows import UNDATED, Standing
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     LookUp = Callable[[str, tuple[str | int, ...]], list[int]]
 
-__all__ = ["COLUMNS", "REVOCATION", "Selection", "select"]
+__all__ = ["COLUMNS", "REVOCATION", "Condition", "Selection", "select"]
 
 IS_GONE = (
     f"(e.standing = {Standing.GONE:d} OR (e.standing = 0 AND e.direction = 'sent' AND EXISTS ("  # noqa: S608 – names
@@ -47,15 +47,10 @@ COLUMNS = (
 )
 REVOCATION = "LEFT JOIN revocations AS r ON r.cid = e.cid AND r.profile = e.profile"
 TRIGRAM = 3  # shorter text has no entry in the index
-TRIMMED = "ltrim(e.excerpt, char(9, 10, 13, 32))"
-TITLE = (
-    "substr(coalesce(nullif(e.name, ''),"
-    f" CASE e.kind WHEN 'message' THEN 'to ' || e.recipient || ' · “' || {TRIMMED} END,"
-    f" nullif(e.note, ''), nullif({TRIMMED}, ''), nullif(e.service_name, ''), e.cid), 1, 40) COLLATE NOCASE"
-)
-"""The beginning of a row's title in a list, as the index `pins_by_title` has it."""
 FEW = 200
 """CIDs that share a beginning or an end, and are looked up one by one; more of them are compared row by row."""
+LAST = "\U0010ffff"
+"""No letter comes after it."""
 MANY = 20_000
 """Rows to find and sort at most: among more of them, walking all rows in order finds a page sooner."""
 COUNTED = 200_000
@@ -109,6 +104,7 @@ class Selection:
 
     def __init__(self, query: Query) -> None:
         self.sort = query.sort
+        self.is_by_age = query.sort in ("newest", "oldest")
         self.of_pins = query.of == "pins"
         self.walked = _index_in_order(query)
         self.conditions: list[Condition] = []
@@ -122,7 +118,13 @@ class Selection:
         """The index that finds the fewest rows."""
         self.is_short = False
         """Whether it finds so few that the selection begins with it."""
+        self.besides: list[tuple[str, Condition]] = []
+        """Words, each with a statement for the ids of the rows that match, but don't begin with it.
 
+        In the order of names, the rows that match are often those that begin with the word, far from the first row.
+        """
+
+        self._by_age = _index_in_order(replace(query, sort="newest"))
         self._after: Entry | None = None
 
     def add(self, sql: str, *values: str | int) -> None:
@@ -147,20 +149,68 @@ class Selection:
         `row_by_row` compares each row by itself instead of finding all that match: quick if most of them do.
         """
         id_ = "search.rowid" if self.stream else "e.id"
-        orders = {
-            "newest": f"{id_} DESC",
-            "oldest": f"{id_} ASC",
-            "name": f"{TITLE} ASC, {id_} ASC",
-            "name-reversed": f"{TITLE} DESC, {id_} DESC",
-            "size": f"e.bytes DESC, {id_} DESC",
-            "size-reversed": f"e.bytes ASC, {id_} ASC",
-        }
-        sql, values = self._select(id_, row_by_row=row_by_row)
-        return Condition(f"{sql} ORDER BY {orders[self.sort]} LIMIT {limit:d}", values)
+        if self.words and self._is_merged and not row_by_row:
+            id_, (sql, values) = "1", self._without(self.words)
+        else:
+            sql, values = self._select(id_, row_by_row=row_by_row)
+        return Condition(f"{sql} ORDER BY {self._order(id_)} LIMIT {limit:d}", values)
+
+    def ids_beside(self, word: str, others: list[int], limit: int) -> Condition:
+        """SQL for the ids in order, among rows whose titles begin with a word and these others."""
+        end = f"ORDER BY {self._order('e.id')} LIMIT {limit:d}"
+        listed = Condition(f"e.id IN ({', '.join(map(str, others))})")
+        parts = [self._tested("entries AS e NOT INDEXED", listed)]
+        if word:
+            parts.append(self._tested(f"entries AS e INDEXED BY {self.walked}", _begins(word)))
+        both = " UNION ".join(f"SELECT * FROM ({part.sql} {end})" for part in parts)  # noqa: S608 – text is a parameter
+        return Condition(f"SELECT e.id FROM ({both}) AS e {end}", _values(parts))  # noqa: S608 – text is a parameter
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether `ids` finds a page soon: few rows match, or they come in order, and it ends when it has enough."""
+        finds_all = self.lead is not None or self.words is not None
+        return self.is_short or not finds_all or self._is_merged or bool(self.stream and not self.others)
+
+    @property
+    def left_over(self) -> Condition | None:
+        """A statement for the ids of all matching rows, if the filter only tells which ones are unwanted."""
+        if self.words is None or not self.only_unwanted or self.is_by_age:
+            return None
+        sql, values = self._without(self.words)
+        return Condition(f"{sql} ORDER BY 1", values)
+
+    @property
+    def _is_merged(self) -> bool:
+        return self.only_unwanted and self.is_by_age and self.lead is None
+
+    def _tested(self, source: str, first: Condition) -> Condition:
+        """SQL for rows that meet a condition, each tested by itself for all the others."""
+        words = [] if self.words is None else self.words.tests
+        parts = [first, *self.conditions, *self._tests_of_others(), *words, *self._rows_after("e.id")]
+        return Condition(f"SELECT e.id, e.title, e.bytes FROM {source}{_where(parts)}", _values(parts))  # noqa: S608 – as above
+
+    def _without(self, unwanted: Found) -> Condition:
+        """SQL for the ids of the rows that an index doesn't find.
+
+        Both parts come in the order of ids, so SQLite compares them as they come and collects neither.
+        """
+        parts = [*self.conditions, *self._tests_of_others(), *(self._rows_after("e.id") if self.is_by_age else ())]
+        found = [unwanted.ids, *(self._rows_after("rowid") if self.is_by_age else ())]
+        source = f"entries AS e INDEXED BY {self._by_age}" if self._by_age else "entries AS e"
+        sql = f"SELECT e.id FROM {source}{_where(parts)} EXCEPT {' AND '.join(part.sql for part in found)}"  # noqa: S608 – as above
+        return Condition(sql, _values([*parts, *found]))
+
+    def _tests_of_others(self, lead: Found | None = None) -> list[Condition]:
+        return [test for found in self.others if found is not lead for test in found.tests]
+
+    def _order(self, id_: str) -> str:
+        direction = "ASC" if self.sort in ("oldest", "name", "size-reversed") else "DESC"
+        key = "" if self.is_by_age else f"{'e.bytes' if self.sort.startswith('size') else 'e.title'} {direction}, "
+        return f"{key}{id_} {direction}"
 
     def _select(self, columns: str, *, row_by_row: bool = False) -> Condition:
         lead = None if row_by_row or self.stream else self.lead
-        parts = [*self.conditions, *(test for found in self.others if found is not lead for test in found.tests)]
+        parts = [*self.conditions, *self._tests_of_others(lead)]
         source = f"entries AS e INDEXED BY {self.walked}" if self.walked else "entries AS e"
         if self.stream:
             # CROSS JOIN keeps the planner from walking all rows and asking the index about each. Without other
@@ -178,36 +228,36 @@ class Selection:
             else:
                 word = "NOT IN" if self.only_unwanted else "IN"
                 parts.append(Condition(f"e.id {word} ({self.words.ids.sql})", self.words.ids.values))
-        if self._after is not None:
-            parts += self._rows_after(self._after)
-        where = f" WHERE {' AND '.join(part.sql for part in parts)}" if parts else ""
-        return Condition(f"SELECT {columns} FROM {source}{where}", _values(parts))  # noqa: S608 – text is a parameter
+        parts += self._rows_after("search.rowid" if self.stream else "e.id")
+        return Condition(f"SELECT {columns} FROM {source}{_where(parts)}", _values(parts))  # noqa: S608 – as above
 
-    def _rows_after(self, entry: Entry) -> list[Condition]:
-        id_ = "search.rowid" if self.stream else "e.id"
-        if self.sort in ("newest", "oldest"):
-            return [Condition(f"{id_} {'<' if self.sort == 'newest' else '>'} ?", (entry.id,))]
-        if self.sort in ("size", "size-reversed"):
-            sign, key, value = (
-                "<" if self.sort == "size" else ">",
-                "e.bytes",
-                -1 if entry.bytes is None else entry.bytes,
-            )
-        else:
-            sign, key, value = ">" if self.sort == "name" else "<", TITLE, _sorted_title(entry)
+    def _rows_after(self, id_: str) -> list[Condition]:
+        entry = self._after
+        if entry is None:
+            return []
+        sign = ">" if self.sort in ("oldest", "name", "size-reversed") else "<"
+        if self.is_by_age:
+            return [Condition(f"{id_} {sign} ?", (entry.id,))]
+        key: str = "e.title"
+        value: str | int = title_key(
+            entry.kind, entry.name, entry.recipient, entry.note, entry.excerpt, entry.service_name, entry.cid
+        )
+        if self.sort.startswith("size"):
+            key, value = "e.bytes", -1 if entry.bytes is None else entry.bytes
         return [
             Condition(f"{key} {sign}= ?", (value,)),
             Condition(f"({key} {sign} ? OR {id_} {sign} ?)", (value, entry.id)),
         ]
 
 
-def _sorted_title(entry: Entry) -> str:
-    """The value of `TITLE`."""
-    beginning = (entry.excerpt or "").lstrip("\t\n\r ")
-    message = None
-    if entry.kind == "message" and entry.recipient is not None and entry.excerpt is not None:
-        message = f"to {entry.recipient} · “{beginning}"
-    return (entry.name or message or entry.note or beginning or entry.service_name or entry.cid)[:40]
+def _begins(word: str) -> Condition:
+    """A condition on titles that begin with a word."""
+    beginning = word[:TITLE_LENGTH]
+    return Condition("e.title >= ? AND e.title < ?", (beginning, beginning + LAST))
+
+
+def _where(parts: list[Condition]) -> str:
+    return f" WHERE {' AND '.join(part.sql for part in parts)}" if parts else ""
 
 
 def select(query: Query, *, searchable: bool, look_up: LookUp) -> Selection:
@@ -304,6 +354,10 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
             ends = [Condition(f"e.id IN ({', '.join(map(str, found))})")] if found else []
         either = " OR ".join([*(end.sql for end in ends), SEARCHED[selection.of_pins]])
         test = Condition(f"NOT ({either})" if term.negated else f"({either})", (*_values(ends), text))
+        if term.negated and in_index and not text.startswith("to "):  # as titles of messages begin
+            # Said twice: the walk of the titles' index passes them without a look at the rows.
+            begins = _begins(text)
+            test = Condition(f"NOT ({begins.sql}) AND {test.sql}", (*begins.values, *test.values))
         if not in_index or len(found) > FEW:
             selection.conditions.append(test)
             continue
@@ -319,17 +373,21 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
     without = "".join(f" NOT {_phrase(text)}" for text in unwanted)
     asked = f"({' AND '.join(map(_phrase, wanted))}){without}" if wanted else " OR ".join(map(_phrase, unwanted))
     asked = asked if selection.of_pins else f"text : ({asked})"
-    ids = "SELECT rowid FROM search WHERE search MATCH ?"
-    values: tuple[str | int, ...] = (asked,)
-    if by_cid:
-        compared = " AND ".join(test.sql for test in tests)
+
+    def found_by(asked: str) -> Condition:
+        ids = "SELECT rowid FROM search WHERE search MATCH ?"
+        if not by_cid:
+            return Condition(ids, (asked,))
         some = ", ".join(map(str, by_cid))
-        ids += f" UNION SELECT e.id FROM entries AS e WHERE e.id IN ({some}) AND {compared}"  # noqa: S608 – numbers
-        values += _values(tests)
-    elif wanted and selection.sort in ("newest", "oldest"):
-        selection.stream = asked
-    selection.words = Found(tests, Condition(ids, values), MANY)
+        ids += f" UNION SELECT e.id FROM entries AS e{_where([Condition(f'e.id IN ({some})'), *tests])}"  # noqa: S608 – numbers
+        return Condition(ids, (asked, *_values(tests)))
+
+    selection.words = Found(tests, found_by(asked), MANY)
     selection.only_unwanted = not wanted
+    if selection.walked == "pins_by_title":
+        selection.besides = [(text, found_by(f"({asked}) NOT (text : ^{_phrase(text)})")) for text in wanted]
+    elif wanted and not by_cid and selection.is_by_age:
+        selection.stream = asked
 
 
 def _values(conditions: list[Condition]) -> tuple[str | int, ...]:

@@ -22,9 +22,11 @@ __all__ = [
     "LAYOUT",
     "MAX_TIMESTAMP",
     "TEXT",
+    "TITLE_LENGTH",
     "can_search",
     "explained",
     "open_database",
+    "title_key",
     "undone_if_refused",
     "writing",
 ]
@@ -237,18 +239,39 @@ UPDATE entries SET ending = substr(cid, -1, 1) || substr(cid, -2, 1) || substr(c
 CREATE INDEX entries_by_ending ON entries (ending);
 """
 
+# Titles in a column, as they are compared: é is sorted beside e, and a word finds all titles that begin with it. The
+# search index is made again, since its texts now begin with the title.
+TITLES = """
+DROP TRIGGER IF EXISTS search_delete;
+DROP TRIGGER IF EXISTS search_update;
+DROP INDEX pins_by_title;
+ALTER TABLE entries ADD COLUMN title TEXT NOT NULL DEFAULT '';
+UPDATE entries SET title = title_key(kind, name, recipient, note, excerpt, service_name, cid);
+CREATE INDEX pins_by_title ON entries (profile, title) WHERE standing > 0;
+CREATE TRIGGER title_update AFTER UPDATE OF name, recipient, note, excerpt, service_name ON entries BEGIN
+    UPDATE entries
+    SET title = title_key(new.kind, new.name, new.recipient, new.note, new.excerpt, new.service_name, new.cid)
+    WHERE id = new.id;
+END;
+"""
+
 LAYOUT = Layout(
     0x70696E75,  # “pinu”
-    (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS, EARLIER, COLUMNS),
+    (FIRST_TABLES, BYTES, FOLDERS, SOURCES, PINS, STATES, ENDINGS, UNKNOWNS, EARLIER, COLUMNS, TITLES),
     HistoryError,
     "Move it away to begin a new one; `history import` brings rows back from an export.",
 )
 
+TITLE_LENGTH = 40
 BEGINNING = 12
 """Letters of a CID that the filter finds without looking at rows; seven of them are the same in most CIDs."""
 
-# The index holds folded text of its own, and no CIDs: these have indexes of their own, for either end.
-TEXT = "folded({0}.name, {0}.service_name, {0}.note, {0}.recipient, {0}.excerpt)"
+# The index holds folded text of its own, and no CIDs: these have indexes of their own, for either end. The text begins
+# as the title does. A message has another title, so its text begins with a line that no word has.
+TEXT = (
+    "folded(CASE {0}.kind WHEN 'message' THEN char(10) END,"
+    " {0}.name, {0}.note, {0}.excerpt, {0}.service_name, {0}.recipient)"
+)
 BOTH_TEXTS = TEXT + ", folded({0}.earlier)"
 SEARCH = f"""
 DROP TABLE IF EXISTS search;
@@ -298,6 +321,7 @@ def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             connection.create_function("folded", -1, folded, deterministic=True)
             connection.create_function("content_of", 1, _content_of, deterministic=True)
+            connection.create_function("title_key", 7, title_key, deterministic=True)
             ready = _is_ready(connection, path, searchable)
             # Not WAL: before SQLite 3.51.3, two processes that write can corrupt it (the WAL-reset bug).
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -312,6 +336,22 @@ def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
 def explained(path: Path) -> AbstractContextManager[None]:
     """Turn errors of SQLite and of the disk into a sentence."""
     return database.explained(path, LAYOUT)
+
+
+def title_key(
+    kind: str,
+    name: str | None,
+    recipient: str | None,
+    note: str | None,
+    excerpt: str | None,
+    service_name: str | None,
+    cid: str,
+) -> str:
+    """The column `title` of a row: the beginning of its title in a list, as titles are compared."""
+    beginning = (excerpt or "").lstrip("\t\n\r ")
+    is_message = kind == "message" and recipient is not None and excerpt is not None
+    message = f"to {recipient} · “{beginning}" if is_message else None
+    return folded(name or message or note or beginning or service_name or cid)[:TITLE_LENGTH]
 
 
 def _content_of(cid: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from array import array
 from collections import Counter
 from dataclasses import replace
@@ -33,6 +34,7 @@ from pinui.workspace.history.schema import (
     can_search,
     explained,
     open_database,
+    title_key,
     writing,
 )
 from pinui.workspace.rows import UNDATED, Entry, Query, Recipient, Standing
@@ -45,13 +47,18 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pinui.sdk.models import ClientRecord
+    from pinui.workspace.history.query import Condition
     from pinui.workspace.rows import Direction
 
 __all__ = ["EXCERPT", "HistoryFile", "NewIds"]
 
 EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
-STEPS = 300_000
-"""Instructions of SQLite that may look for a page row by row: about ten thousand rows."""
+MOMENT = 0.03
+"""Seconds of the processor that may look for a page row by row: about ten thousand rows."""
+STEPS = 2000
+"""Instructions of SQLite between two looks at the clock."""
+BESIDE = 5000
+"""Rows beside those with a word at the beginning of the title that are looked up one by one."""
 BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
 
 
@@ -126,25 +133,40 @@ class HistoryFile:
         selection = self._select(query)
         if after is not None:
             selection.begin_after(after)
-        rows: list[tuple[int]] | None = None
-        if not selection.is_short and (selection.lead or selection.words):
-            rows = self._within(STEPS, *selection.ids(limit, row_by_row=True))
-            if rows is None and selection.others:
-                selection.stream = ""
+        rows = None if selection.is_quick else self._page_of_many(selection, limit)
         if rows is None:
             rows = self._all(*selection.ids(limit))
         return self.entries([row[0] for row in rows])
 
-    def _within(self, steps: int, sql: str, values: Sequence[Any]) -> list[Any] | None:
-        """The rows of a statement, or None if it takes more than these steps."""
-        is_over = False
+    def _page_of_many(self, selection: Selection, limit: int) -> list[Any] | None:
+        """The ids of a page, found without a look at all rows that match; None if that takes too long."""
+        for word, others in selection.besides:
+            if (rows := self._beside(selection, word, others, limit)) is not None:
+                return rows
+        rows = self._within(MOMENT, *selection.ids(limit, row_by_row=True))
+        if rows is None and selection.left_over is not None:
+            rows = self._beside(selection, "", selection.left_over, limit)
+        if rows is None and selection.others:
+            selection.stream = ""
+        return rows
+
+    def _beside(self, selection: Selection, word: str, others: Condition, limit: int) -> list[Any] | None:
+        """The ids of a page, if only few rows beside those whose titles begin with a word can be on it."""
+        found = self._all(f"{others.sql} LIMIT {BESIDE + 1}", others.values)
+        if len(found) > BESIDE:
+            return None
+        return self._within(MOMENT, *selection.ids_beside(word, [row[0] for row in found], limit))
+
+    def _within(self, seconds: float, sql: str, values: Sequence[Any]) -> list[Any] | None:
+        """The rows of a statement, or None if it takes more than these seconds of the processor."""
+        is_over, end = False, time.thread_time() + seconds
 
         def stop() -> bool:
             nonlocal is_over
-            is_over = True
-            return True
+            is_over = time.thread_time() > end
+            return is_over
 
-        self.connection.set_progress_handler(stop, steps)
+        self.connection.set_progress_handler(stop, STEPS)
         try:
             return self._all(sql, values)
         except HistoryError:
@@ -308,8 +330,7 @@ class HistoryFile:
         execute = self.connection.executemany
         execute(INSERT, rows)
         if self.searchable:
-            texts = ((v[0], folded(*(v[place] for place in INDEXED))) for v in rows)
-            execute("INSERT INTO search (rowid, text) VALUES (?, ?)", texts)
+            execute("INSERT INTO search (rowid, text) VALUES (?, ?)", ((v[0], _text(v)) for v in rows))
             beginnings = ((v[0], v[1][:BEGINNING]) for v in rows)
             execute("INSERT INTO beginnings (rowid, cid) VALUES (?, ?)", beginnings)
         pins, sizes, unsized = Counter[tuple[str, int]](), Counter[tuple[str, int]](), Counter[tuple[str, int]]()
@@ -497,17 +518,18 @@ class NewIds:
 
 INSERT = (
     "INSERT INTO entries (id, cid, timestamp, size, kind, direction, profile, name, note, recipient, excerpt,"
-    " verification, bytes, is_folder, source, service_name, standing, recorded, run, ending)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " verification, bytes, is_folder, source, service_name, standing, recorded, run, ending, title)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 PROFILE, BYTES, STANDING = 6, 12, 16
-INDEXED = (7, 15, 8, 9, 10)
-"""The positions of the searched texts among these values, in the order of the triggers."""
+"""Positions among these values."""
 
 
 def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: int) -> tuple[Any, ...]:
+    name, note, recipient = storable(entry.name), storable(entry.note), storable(entry.recipient)
+    excerpt, service_name = storable((entry.excerpt or "")[:EXCERPT]) or None, storable(entry.service_name)
     return (
         entry_id,
         entry.cid,
@@ -516,20 +538,27 @@ def _values(entry: Entry, entry_id: int, data: str | None, standing: int, run: i
         entry.kind,
         entry.direction,
         entry.profile,
-        storable(entry.name),
-        storable(entry.note),
-        storable(entry.recipient),
-        storable((entry.excerpt or "")[:EXCERPT]) or None,
+        name,
+        note,
+        recipient,
+        excerpt,
         entry.verification,
         -1 if entry.bytes is None else entry.size if data is None else len(data.encode("utf-8")),
         entry.is_folder,
         storable(entry.source),
-        storable(entry.service_name),
+        service_name,
         standing,
         entry.recorded,
         run,
         ending(entry.cid),
+        title_key(entry.kind, name, recipient, note, excerpt, service_name, entry.cid),
     )
+
+
+def _text(values: tuple[Any, ...]) -> str:
+    """The searched text of a row, as the triggers have it."""
+    kind, name, note, recipient, excerpt, service_name = (*values[4:5], *values[7:11], values[15])
+    return folded("\n" if kind == "message" else None, name, note, excerpt, service_name, recipient)
 
 
 def storable(text: str | None) -> str | None:
