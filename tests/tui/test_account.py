@@ -205,7 +205,7 @@ async def test_v_verifies_a_pin_that_another_program_made_and_the_detail_tells_t
 
         client.verify = damaged  # type: ignore[method-assign,assignment]
         await pilot.press("V")
-        await told(pilot, "3 mismatch.")
+        await told(pilot, "3 mismatched.")
         await shows(pilot, "✗ mismatch")
 
 

@@ -12,6 +12,7 @@ PINS = Group(
     "Pins",
     (
         here("pins.drop_range", "escape", "screen.clear('range')", "drop the range", "End the range and mark nothing"),
+        here("pins.stop_verify", "escape", "screen.stop_verify", "stop verifying", "Check no more of the pins"),
         here(
             "pins.again",
             "u",

@@ -122,32 +122,47 @@ async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]
 
 
 async def verify(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
-    """Read each pin and check it by its CID. The history keeps the verdicts, and the list shows them."""
+    """Read each pin and check it by its CID, until it is cancelled. The history keeps the verdicts, the list shows them."""
     verdicts: Counter[str] = Counter()
-    failure: tuple[Entry, Exception] | None = None
-    with screen.app.busy("verifying …") as say:
-        for number, entry in enumerate(entries, 1):
-            if screen.workspace.profile.name != entry.profile:
-                break  # another profile came into use
-            say(f"verifying {number} of {len(entries)} …" if len(entries) > 1 else "verifying …")
-            try:
-                verdicts[await screen.workspace.verify(entry.cid) or "not checked"] += 1
-            except Exception as error:  # noqa: BLE001  the first reason is told, the others are counted
-                failure = failure or (entry, error)
-                verdicts[error.verification if isinstance(error, IntegrityError) else "could not be read"] += 1
-    screen.reload()
-    words = {name: word for name, (_, _, word, _) in VERDICTS.items()}
-    facts = [f"{count(number)} {words.get(verdict, verdict)}" for verdict, number in verdicts.items()]
-    if failure is not None and len(entries) == 1:
-        screen.app.tell_error(failure[1])
-    elif failure is not None:
-        told = f"{', '.join(facts)}. {_short_title(failure[0])}: {sentence(failure[1])}"
-        screen.app.tell_error(WorkspaceError(told))
-    elif len(entries) == 1 and (verdict := next(iter(verdicts), "")) in VERDICTS:
+    failures: list[tuple[Entry, Exception]] = []
+    try:
+        with screen.app.busy("verifying …") as say:
+            for number, entry in enumerate(entries, 1):
+                if screen.workspace.profile.name != entry.profile:
+                    break  # another profile came into use
+                say(f"verifying {count(number)} of {count(len(entries))}" if len(entries) > 1 else "verifying …")
+                try:
+                    verdicts[await screen.workspace.verify(entry.cid) or "not checked"] += 1
+                except Exception as error:  # noqa: BLE001  the first reason is told, the others are counted
+                    failures.append((entry, error))
+                    verdicts[error.verification if isinstance(error, IntegrityError) else "could not be read"] += 1
+    finally:
+        if screen.app.is_running:
+            screen.reload()
+            _tell_verdicts(screen, verdicts, failures, len(entries))
+
+
+def _tell_verdicts(
+    screen: PlaceScreen, verdicts: Counter[str], failures: Sequence[tuple[Entry, Exception]], wanted: int
+) -> None:
+    """The report on pins that were verified."""
+    left = wanted - verdicts.total()
+    if wanted == 1 and failures:
+        screen.app.tell_error(failures[0][1])
+        return
+    if wanted == 1 and (verdict := next(iter(verdicts), "")) in VERDICTS:
         _, _, word, why = VERDICTS[verdict]
         screen.app.tell(f"{word.capitalize()}: {why}.", warning=verdict != "verified")
+        return
+    words = {name: word for name, (_, _, word, _) in VERDICTS.items()} | {"mismatch": "mismatched"}
+    facts = [f"{count(number)} {words.get(verdict, verdict)}" for verdict, number in verdicts.items()]
+    facts += [f"{count(left)} left"] if left else []
+    told = f"{'Stopped: ' if left else ''}{', '.join(facts)}."
+    if failures:
+        entry, error = failures[0]
+        screen.app.tell_error(WorkspaceError(f"{told} {_short_title(entry)}: {sentence(error)}"))
     elif facts:
-        screen.app.tell(f"{', '.join(facts)}.")
+        screen.app.tell(told)
 
 
 async def read_in_pager(screen: PlaceScreen, address: str) -> None:

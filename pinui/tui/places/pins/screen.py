@@ -14,6 +14,7 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from pinui import PinuiError
 from pinui.figures import count, plural, size
@@ -132,6 +133,7 @@ class PinsScreen(PlaceScreen):
         self._filtered = ""
         """The profile that the filter belongs to."""
         self._counts = 0
+        self._verifying: Worker[None] | None = None
         self._marking = asyncio.Lock()
         """Held while marks wait for the rest of the list."""
 
@@ -419,10 +421,8 @@ class PinsScreen(PlaceScreen):
             return True if self.pins.ids else None
         if action == "store_again":
             return self.is_mounted and self._has_revoked()
-        if action == "clear":
-            has_range = bool(self.pins.in_range) and self.pins.has_focus
-            is_filter = bool(self.asked.text) or self.has_class("-filter")
-            return has_range if parameters == ("range",) else is_filter and not has_range
+        if action in ("clear", "stop_verify"):
+            return (action, *parameters) == self._on_escape
         if action == "complete_filter":
             return self.query_one(FilterLine).completion is not None
         if action == "walk_into":
@@ -432,6 +432,15 @@ class PinsScreen(PlaceScreen):
         if action == "pager":
             return self.detail.entry is not None and self.detail.folder is None
         return super().check_action(action, parameters)
+
+    @property
+    def _on_escape(self) -> tuple[object, ...]:
+        """The action of esc: the first of these that has something to end."""
+        if self.pins.has_focus and self.pins.in_range:
+            return "clear", "range"
+        if self.pins.has_focus and self._verifying is not None:
+            return ("stop_verify",)
+        return ("clear", "filter") if self.asked.text or self.has_class("-filter") else ()
 
     # -- moving between the panes -------------------------------------------------------------------------------
 
@@ -621,11 +630,24 @@ class PinsScreen(PlaceScreen):
 
     def action_verify(self) -> None:
         """Read the pins and check them."""
+        if self._verifying is not None:
+            self.app.tell("Pins are being verified already; esc stops that.", warning=True)
+            return
 
         async def verify_chosen() -> None:
-            await verify(self, await self._chosen_entries())
+            try:
+                await verify(self, await self._chosen_entries())
+            finally:
+                self._verifying = None
+                self.refresh_bindings()
 
-        self.work_on(verify_chosen, "verify")
+        self._verifying = self.work_on(verify_chosen, "verify")
+        self.refresh_bindings()
+
+    def action_stop_verify(self) -> None:
+        """Check no more pins."""
+        if self._verifying is not None:
+            self._verifying.cancel()
 
     def action_rename(self) -> None:
         """Ask for a name of the user's own."""
