@@ -381,16 +381,14 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         if profile.preset == "local":
             return profile.name, status.state, moving or "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
-        facts = [urlsplit(profile.api_url or "").hostname or ""]
-        if tests and tests[-1].ok:
-            facts = [f"{tests[-1].milliseconds:.0f} ms"]
+        facts = [moving] if moving else []  # the last ones give way first
         if account is not None and account.mirrored_at is not None:
             facts.append(f"{plural(account.pins, 'pin')} · mirrored {ago(account.mirrored_at, self.clock())}")
         elif totals:
             facts.append(plural(totals.pins, "pin"))
-        if moving:
-            facts = [moving, *facts[1:]]
-        return profile.name, status.state, " · ".join(facts)
+        if tests and tests[-1].ok and not moving:
+            facts.append(f"{tests[-1].milliseconds:.0f} ms")
+        return profile.name, status.state, " · ".join(facts) or urlsplit(profile.api_url or "").hostname or ""
 
     def _workspace_changed(self) -> None:
         # Many changes come at once (a transfer's progress): the screen hears of them ten times a second at most.

@@ -227,3 +227,17 @@ async def test_the_detail_and_the_question_name_the_other_services_that_pin_it(
         await shows(pilot, "It is also pinned on studio, and stays there.")
         await pilot.press("escape", "a", "x")
         await shows(pilot, "2 of them are also pinned on studio, and stay there.")
+
+
+async def test_the_bar_of_a_small_terminal_counts_the_pins_of_the_account(
+    service: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINUI_TOKEN_STUDIO", TOKEN)
+    async with workbench(size=(80, 24)) as (app, pilot):
+        add_profile(app, service)
+        await app.use("studio")
+        await (await app.workspace.connect()).store({"n": 1})
+        await pilot.press("r")
+        await until(pilot, lambda: "studio  1 pin " in text_of(app).splitlines()[0], "the bar")
+        with app.busy("verifying 1,204 of 12,040"):
+            await until(pilot, lambda: "studio  verifying 1,204 o…" in text_of(app).splitlines()[0], "cut words")

@@ -15,6 +15,9 @@ __all__ = ["TopBar"]
 
 DOTS = {"ok": ("●", "$success"), "failed": ("✗", "$error"), "waiting": ("◌", "$warning"), "unknown": ("○", "$muted")}
 
+SHORTEST = 8
+"""Cells below which a fact that is cut tells nothing."""
+
 
 class TopBar(Bar):
     """One line; a click on a place goes there."""
@@ -51,8 +54,9 @@ class TopBar(Bar):
         left = Content.assemble(head, (name, "bold $strong"), "  ")
         room -= cell_len(name)
         fact = clean_line(self.fact)
-        while len(fact) >= room and fact:  # the last facts give way first
+        while cell_len(fact) >= room and " · " in fact:  # the last facts give way first
             fact = fact.rpartition(" · ")[0]
+        fact = fit(fact, min(cell_len(fact), max(0, room - 1))) if room > SHORTEST else ""
         middle = Content.styled(fact, "$muted")
         filler = Content(" " * max(1, room - middle.cell_length))
         return self.lay_out([(left, ""), (middle, ""), (filler, ""), *places])

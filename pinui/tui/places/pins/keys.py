@@ -11,8 +11,8 @@ __all__ = ["ABOUT", "DETAIL", "FILTER", "KEYS", "PINS"]
 PINS = Group(
     "Pins",
     (
-        here("pins.drop_range", "escape", "screen.clear('range')", "drop the range", "End the range and mark nothing"),
-        here("pins.stop_verify", "escape", "screen.stop_verify", "stop verifying", "Check no more of the pins"),
+        here("pins.drop_range", "escape", "screen.end('range')", "drop the range", "End the range and mark nothing"),
+        here("pins.stop_verify", "escape", "screen.end('verify')", "stop verifying", "Check no more of the pins"),
         here(
             "pins.again",
             "u",
@@ -80,7 +80,7 @@ PINS = Group(
             "refresh",
             "Read the account, the history and this preview again",
         ),
-        here("pins.clear", "escape", "screen.clear('filter')", "clear the filter", "Show everything again"),
+        here("pins.clear", "escape", "screen.end('filter')", "clear the filter", "Show everything again"),
     ),
     "pins",
     "#pins",
@@ -129,7 +129,7 @@ FILTER = Group(
         here(
             "filter.complete", "tab", "screen.complete_filter", "complete", "Take the words shown in grey; → does, too"
         ),
-        here("filter.clear", "escape", "screen.clear('filter')", "clear", "Clear the filter and return to the list"),
+        here("filter.clear", "escape", "screen.end('filter')", "clear", "Clear the filter and return to the list"),
     ),
 )
 

@@ -122,7 +122,7 @@ async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]
 
 
 async def verify(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
-    """Read each pin and check it by its CID, until it is cancelled. The history keeps the verdicts, the list shows them."""
+    """Check each pin by its CID. A cancel stops it. The history keeps the verdicts, and the list shows them."""
     verdicts: Counter[str] = Counter()
     failures: list[tuple[Entry, Exception]] = []
     try:

@@ -391,11 +391,13 @@ class PinsScreen(PlaceScreen):
         self._keep_filter()
         self._reload_first()
 
-    def action_clear(self, what: str) -> None:
-        """End the range, or else the filter."""
+    def action_end(self, what: str) -> None:
+        """Drop the range, stop verifying, or clear the filter."""
         if what == "range":
             self.pins.end_range(marking=False)
             self._marks_changed()
+        elif what == "verify" and self._verifying is not None:
+            self._verifying.cancel()
         else:
             self._clear_filter()
 
@@ -421,8 +423,8 @@ class PinsScreen(PlaceScreen):
             return True if self.pins.ids else None
         if action == "store_again":
             return self.is_mounted and self._has_revoked()
-        if action in ("clear", "stop_verify"):
-            return (action, *parameters) == self._on_escape
+        if action == "end":
+            return parameters == (self._on_escape,)
         if action == "complete_filter":
             return self.query_one(FilterLine).completion is not None
         if action == "walk_into":
@@ -434,13 +436,13 @@ class PinsScreen(PlaceScreen):
         return super().check_action(action, parameters)
 
     @property
-    def _on_escape(self) -> tuple[object, ...]:
-        """The action of esc: the first of these that has something to end."""
+    def _on_escape(self) -> str:
+        """What esc ends: the first of these that there is."""
         if self.pins.has_focus and self.pins.in_range:
-            return "clear", "range"
+            return "range"
         if self.pins.has_focus and self._verifying is not None:
-            return ("stop_verify",)
-        return ("clear", "filter") if self.asked.text or self.has_class("-filter") else ()
+            return "verify"
+        return "filter" if self.asked.text or self.has_class("-filter") else ""
 
     # -- moving between the panes -------------------------------------------------------------------------------
 
@@ -643,11 +645,6 @@ class PinsScreen(PlaceScreen):
 
         self._verifying = self.work_on(verify_chosen, "verify")
         self.refresh_bindings()
-
-    def action_stop_verify(self) -> None:
-        """Check no more pins."""
-        if self._verifying is not None:
-            self._verifying.cancel()
 
     def action_rename(self) -> None:
         """Ask for a name of the user's own."""
