@@ -87,7 +87,7 @@ class NewFile:
             sync_folder(self.path.parent)
 
     def leave(self) -> None:
-        """Close the temporary file, for somebody who goes on with it."""
+        """Close the temporary file and keep it, so that a later writer can go on with it."""
         with suppress(OSError):  # closing writes the rest of the buffer, and the disk may be full
             self.file.close()
 

@@ -179,7 +179,7 @@ def _logging(console: Console) -> AbstractContextManager[None]:
 
 
 def _open_workbench(profile: str | None, *, debug: bool) -> int:
-    gc.disable()  # until the first frame: all objects so far are modules and classes, searched in vain
+    gc.disable()  # until the first frame: all objects so far are modules and classes, and none of them is garbage
     from pinui.tui.app import run
 
     if not debug:

@@ -225,7 +225,7 @@ class Importer:
 
 
 class CidPredictor:
-    """Which CID some bytes get, without keeping them: feed them as they pass by, one thread at a time."""
+    """The CID of a stream of bytes, which are not kept: feed them in order, from one thread at a time."""
 
     def __init__(self, profile: ImportProfile = KUBO_V0) -> None:
         self._importer = Importer(profile)

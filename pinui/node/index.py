@@ -1,4 +1,4 @@
-"""The node's index in SQLite: which pins there are, and where in their CARs each block lies.
+"""The node's index in SQLite: its pins, and the place of each block in their CARs.
 
 Several processes may have the same index open, so it uses the rollback journal (WAL with two writers can corrupt
 in SQLite before 3.51.3) and full syncing. Writes go through one connection, one at a time; each reading thread has
@@ -212,7 +212,7 @@ class Index:
 
     @property
     def file(self) -> tuple[int, int] | None:
-        """Which file is in place now: another one after the index was made again, None if there is none."""
+        """The identity of the index file: it changes when the index is rebuilt; None without a file."""
         try:
             status = self._path.stat()
         except FileNotFoundError:

@@ -330,7 +330,7 @@ class TusUploads:
         await self._workers.run(upload.remove)
 
     def _sweep(self) -> None:
-        """Remove uploads that nobody went on with. Those of other processes that run are locked."""
+        """Remove abandoned uploads. The locked ones belong to other processes that still run."""
         for path in self._folder.glob("*.json"):
             try:
                 newest = max(file.stat().st_mtime for file in _files(path) if file.exists())

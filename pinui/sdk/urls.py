@@ -1,4 +1,4 @@
-"""Which addresses are talked to: https, loopback, origins, redirects. Pure functions on URLs."""
+"""The rules for addresses: https, loopback, origins, redirects. Pure functions on URLs."""
 
 from __future__ import annotations
 

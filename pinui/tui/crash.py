@@ -16,7 +16,7 @@ class ReportsCrashes(HandlesCrashes[Result]):
     """An app whose unexpected errors become a report in a file and some sentences, with exit code 1."""
 
     def home(self) -> Path | None:
-        """Where reports go, if not to the usual place."""
+        """The folder for reports, if it is not the usual one."""
         return None
 
     def save_unsaved(self) -> str:

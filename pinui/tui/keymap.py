@@ -90,7 +90,7 @@ def _is_typed(key: str) -> bool:
 
 
 def _is_for_fields(command: Command) -> bool:
-    """Whether a command works while somebody types."""
+    """Whether a command works while a text field has the focus."""
     keys = command.keys.split(",")
     return command.action == "submit" or not any(_is_typed(key) or key in ("enter", "delete") for key in keys)
 

@@ -125,7 +125,7 @@ def _beginning(path: Path) -> str:
 
 
 async def place_to_save(name: str) -> Path:
-    """Where a file can be written."""
+    """The path of a file that can be written there."""
     path = _path(name)
     if await asyncio.to_thread(path.is_dir):
         raise WorkspaceError(f"{name} is a folder: add a name for the file.")

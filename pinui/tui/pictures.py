@@ -80,7 +80,7 @@ def _cost(picture: ImageFile, data: bytes, pixels: int) -> int:
 
 
 def _has_one_scan(data: bytes) -> bool:
-    """Whether a JPEG is baseline with all its components in one scan; False for whatever is unusual."""
+    """Whether a JPEG is baseline with all its components in one scan; False for unusual files."""
     at, components = 2, 0
     while at + 10 <= len(data) and data[at] == 0xFF:
         marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")

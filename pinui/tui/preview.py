@@ -71,7 +71,7 @@ def show_words(text: str, width: int, _height: int = 0) -> Shown:
 
 
 def show_bytes(preview: Peek, width: int, height: int, *, colours: bool = True) -> Shown:
-    """Whatever the bytes turn out to be."""
+    """A preview of bytes: a picture, a document, text, or a hex dump."""
     data = preview.data
     if not data:
         return Shown([[("empty", "muted")]], width, "empty")

@@ -165,7 +165,7 @@ class HandlesCrashes(App[Result]):
             self._words = ""
 
     def _handle_exception(self, error: BaseException) -> None:
-        """Every error that nobody caught arrives here."""
+        """Every uncaught error arrives here."""
         self.crash(error)
 
     def _print_error_renderables(self) -> None:

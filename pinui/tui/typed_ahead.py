@@ -113,7 +113,7 @@ class TypedAhead(App[Result]):
     def _must_wait(self, event: Typed) -> bool:
         if not self.has_taken_every_key:
             return True
-        # Whoever wants out of something slow gets out. That a key came by itself is known at once: esc follows it.
+        # Esc always leaves a slow screen. A key that came by itself is known at once, since esc follows it.
         is_way_out = isinstance(event, events.Key) and event.key == "escape" and not self._undecided
         return self.is_holding_keys and not is_way_out
 

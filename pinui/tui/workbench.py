@@ -209,7 +209,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.exit(return_code=128 + number)
 
     def home(self) -> Path | None:
-        """Where the workspace is, if not in the usual place."""
+        """The folder of the workspace, if it is not the usual one."""
         return self._home
 
     async def on_unmount(self) -> None:
@@ -363,7 +363,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     @property
     def audience(self) -> str:
-        """Who can read stored content, as half a sentence: the local node's gateway answers this machine alone."""
+        """The audience of stored content, as half a sentence: the local node's gateway answers this machine alone."""
         return "on this machine only" if self.workspace.profile.preset == "local" else "public once stored"
 
     def standing(self) -> tuple[str, str, str]:

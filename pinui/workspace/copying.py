@@ -238,7 +238,7 @@ class Copying:
             return False
 
     async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
-        """Copy one pin. What can't go its way goes the next one, if that keeps its CID."""
+        """Copy one pin. If one way fails, the next one is tried, if it keeps the CID."""
         reader, writer = await self._source.open_to_read(), (await self._to.open()).client
         takes_uploads = self._to.profile.traits.takes_uploads
         if item.way == "cid" and not (takes_uploads and self._repairs):

@@ -45,8 +45,8 @@ async def find_held(
     """
     try:
         source = await asyncio.to_thread(open_source, path, rules)
-        # Services count the blocks around the content, too. One that counts a repeated block once is asked in vain:
-        # the content is sent again, which changes nothing.
+        # Services count the blocks around the content, too. A service that counts repeated blocks once gives no useful
+        # answer: the content is sent again, which changes nothing.
         most = source.size + source.size // 8 + BLOCK_OF_FILE * (len(source.parts) + 1)
         if not in_doubt and not await history.may_know(profile, source.size, most):
             return None

@@ -31,7 +31,7 @@ def sentence_for(error: BaseException) -> tuple[str, str | None]:
 
 
 def api_sentence(profile: Profile) -> str | None:
-    """Which of the hosted service's two APIs the token of a profile knows; None for other services."""
+    """The one of the hosted service's two APIs that accepts a profile's token; None for other services."""
     if not is_pinata(profile.api_url or ""):
         return None
     match profile.dialect or profile.known_dialect:

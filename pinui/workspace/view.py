@@ -18,7 +18,7 @@ ORDERS: dict[str, Sort] = {order: order for order in get_args(Sort)}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the next start shows again."""
+    """The view that the next start restores."""
 
     place: str = "pins"
     sort: Sort = "newest"

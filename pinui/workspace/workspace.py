@@ -592,7 +592,7 @@ class Workspace:
         return self.transfers.begin("revoke", revoke_title(len(items)), {}, items)
 
     async def revoke_report(self, transfer: Transfer) -> str:
-        """What has become of the pins of such a transfer, in a sentence."""
+        """The outcome of such a transfer, in a sentence."""
         return await report_of(transfer, self.transfers.ledger)
 
     async def store_again(self, entry: Entry, *, on_progress: Progress | None = None) -> Entry:

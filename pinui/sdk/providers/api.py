@@ -141,7 +141,7 @@ class Api:
     async def is_removed(self, request: Request) -> bool:
         """A call that removes a pin: True, or an error.
 
-        What was not pinned is an error too, unless our own lost try may have removed it.
+        A CID that is not pinned is an error too, unless an earlier try with a lost reply may have removed it.
         """
         outcome = await self.transport.perform(request, MemorySink(LARGEST_ANSWER))
         if isinstance(outcome.result, Head):

@@ -21,7 +21,7 @@ LAST_MOMENT = 253_402_300_799_999
 
 
 class PinPages:
-    """Which page to ask for next, newest pins first.
+    """The cursor through the pages of pins, newest first.
 
     Offsets shift while pins come and go, so a page is cut by date instead: the next one holds pins no newer than the
     oldest seen. Pins of that very moment come again and are left out. A server that ignores dates is paged by offset,

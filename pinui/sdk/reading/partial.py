@@ -53,7 +53,7 @@ class Partial:
 
 
 def remove_partial(handle: str) -> None:
-    """Remove the incomplete file or folder of a download that nobody goes on with. Touches the disk."""
+    """Remove the incomplete file or folder of an abandoned download. Touches the disk."""
     if (known := _read(handle)) is not None:
         Partial(Path(known["partial"]), None, lambda _: None).remove()
 

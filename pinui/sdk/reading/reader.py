@@ -94,7 +94,7 @@ class GatewayReader:
         self._gateways = gateways_of(self.config) if self.gateways is None else self.gateways
 
     def remember_pinned(self, cid: str) -> None:
-        """Somebody just pinned this: a gateway that doesn't have it yet is given some time."""
+        """Remember a new pin: a gateway that doesn't have it yet is given some time."""
         now = self.clock.monotonic()
         # The oldest come first: only those are looked at, since thousands may be stored in a minute.
         while self._fresh and now - next(iter(self._fresh.values())) >= STILL_FRESH:

@@ -237,7 +237,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             self._session = aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                # With name look-up and TLS. Nobody waits for a free connection here: see Engine.slots.
+                # With name look-up and TLS. Requests wait for a free connection in Engine.slots, not here.
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_timeout),
                 auto_decompress=False,
                 read_bufsize=READ_BUFFER,

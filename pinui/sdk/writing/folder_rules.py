@@ -17,7 +17,7 @@ IGNORE_FILE: Final = ".ipfsignore"
 
 @dataclass(frozen=True, slots=True)
 class FolderRules:
-    """What an upload takes from a folder besides plain files and folders, and the names that it leaves out."""
+    """The rules of a folder's upload: hidden files, links, and the names that it leaves out."""
 
     hidden: bool = False
     """Take names that begin with a dot."""

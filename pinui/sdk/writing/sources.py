@@ -423,7 +423,7 @@ def _spooled(file: BinaryIO, label: str) -> UploadSource:
 
 
 class _Borrowed:
-    """Somebody else's open file: reading is ours, closing is not."""
+    """An open file of the caller, which is read here and closed there."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -94,7 +94,7 @@ class LineView(Toned, can_focus=True, inherit_bindings=False):
 
     @property
     def lines(self) -> Sequence[Line]:
-        """What is shown."""
+        """The lines on the screen."""
         return self._lines
 
     def show_lines(self, lines: Sequence[Line], *, widest: int | None = None, keep: bool = False) -> None:

@@ -50,7 +50,7 @@ class Slots:
             request = next(iter(requests))
             turns = requests.pop(request)
             turn = turns.popleft()
-            # Whoever still waits goes to the end of the line.
+            # Kinds and requests with more turns go to the end of the line.
             if turns:
                 requests[request] = turns
             if requests:

@@ -72,7 +72,7 @@ def own_words(error: BaseException) -> str:
 
 
 def advice(error: BaseException, *, is_account: bool = True) -> str:
-    """What to do when the test fails. A daemon has its own advice: how to start it, for example."""
+    """Advice for a failed test. A daemon has its own advice: how to start it, for example."""
     from pinui.sdk.errors import NetworkError, PinuiError, ProviderError
 
     if not is_account and isinstance(error, PinuiError) and error.hint:

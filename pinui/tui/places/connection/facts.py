@@ -126,7 +126,7 @@ def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
 
 
 def verdict(tests: Sequence[TestResult], width: int, *, has_token: bool = True) -> Lines:
-    """What the last test showed."""
+    """The result of the last test."""
     if not tests:
         return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
     if tests[-1].ok:

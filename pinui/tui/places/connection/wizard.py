@@ -177,7 +177,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
 
     @property
     def _enter(self) -> str:
-        """What enter does now, in a word."""
+        """The footer's word for enter."""
         if self.page == "test":
             return "" if self.tested is None else "save" if self.tested.ok else "try again"
         if self.page == "gateway" and not (self._traits.is_account and self.query_one("#gateway").has_focus):
@@ -230,12 +230,12 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.focus_previous(Field)
 
     def action_token_page(self) -> None:
-        """Where tokens are made."""
+        """Open the page of the service that makes tokens."""
         self.run_worker(open_page(TOKEN_PAGE), group="wizard.page", exit_on_error=False)
         self.app.tell(f"The page is {TOKEN_PAGE}")
 
     def text(self, name: str) -> str:
-        """What was typed into a field."""
+        """The text of a field."""
         return self.query_one(f"#{name}", Field).value.strip()
 
     # -- steps --------------------------------------------------------------------------------------------------
@@ -479,7 +479,7 @@ class TokenField(WizardField):
 
 
 class ServiceList(MenuList, inherit_bindings=False):
-    """Which service."""
+    """The choice of a service."""
 
     BINDINGS = bindings(LIST, WIZARD, SERVICE_DIGITS)
 
@@ -498,7 +498,7 @@ def boxed(title: str, field: Field) -> Vertical:
 
 
 def pages() -> ComposeResult:
-    """What each step shows."""
+    """The fields and sentences of every step."""
     with Vertical(id="page-service"):
         yield say("Where should your pins live?", "question")
         yield ServiceList(SERVICES)

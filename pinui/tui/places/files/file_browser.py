@@ -144,7 +144,7 @@ class FileBrowser(ItemList):
             self.post_message(self.Wanted(self, self.folder.parent))
 
     def action_read_again(self) -> None:
-        """What is in the folder now."""
+        """The entries of the folder."""
         self.post_message(self.Wanted(self, self.folder))
 
     def action_toggle_hidden(self) -> None:

@@ -420,7 +420,7 @@ def _tally(marked: Mapping[Path, int | None], here: Path) -> str:
 
 
 def _readers(profile: Profile) -> str:
-    """Who can read an upload."""
+    """The audience of an upload, in a sentence."""
     if profile.preset == "local":
         return "Only this machine can read it."
     return "Everybody who has the CID can read it, and copies may outlive the pin."

@@ -146,7 +146,7 @@ class MessagesScreen(PlaceScreen):
     # -- showing ------------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """Somebody wrote."""
+        """Read the messages again, after one was stored."""
         self.work_on(self._reload, "reload")
 
     async def _reload(self, select: str | None = None) -> None:

@@ -94,7 +94,7 @@ class Thread(ItemList):
         return [*head, *lines]
 
     def item_top(self, index: int) -> int:
-        """Where a message begins."""
+        """The first line of a message."""
         return self.tops[min(index, len(self.tops) - 1)]
 
     def item_at(self, line: int) -> tuple[int, int]:

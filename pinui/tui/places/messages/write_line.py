@@ -49,7 +49,7 @@ class WriteLine(FieldPane):
         return {name: text for name, text in drafts.items() if text.strip()}
 
     def turn_to(self, name: str | None) -> None:
-        """Show the draft for another recipient, but never while somebody types."""
+        """Show the draft for another recipient, except while a message is being typed."""
         if name == self.addressee or (self.field.has_focus and self.field.value):
             return
         self.drafts[self.addressee] = self.field.value

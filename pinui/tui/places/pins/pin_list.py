@@ -123,12 +123,12 @@ class Ids(Sequence[int]):
         return value in self.known
 
     def index(self, value: int, start: int = 0, stop: int | None = None) -> int:
-        """Where an id is."""
+        """The position of an id."""
         return self.known.index(value)
 
 
 def _place_in(ids: Ids, number: int, before: int) -> int | None:
-    """Where an entry is in another snapshot. Mostly where it was before: looking takes a while."""
+    """The position of an entry in another snapshot. The old position is tried first, since a search takes a while."""
     if not number:
         return None
     if before < len(ids) and ids[before] == number:
@@ -360,7 +360,7 @@ class PinList(ItemList):
             event.prevent_default()  # the list takes it for a row
 
     def nothing(self, width: int) -> list[Line]:
-        """What to do first."""
+        """The first steps, for an empty list."""
         return self.when_empty
 
     def item_line(self, index: int, line: int, width: int) -> Line:
