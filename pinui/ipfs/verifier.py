@@ -162,7 +162,7 @@ class CarVerifier:
         cid = self.wanted
         if cid is None:
             raise AssertionError("no block is wanted")
-        yield from self._take(Block(cid, data))
+        yield from self.take(Block(cid, data))
 
     @property
     def wanted(self) -> Cid | None:
@@ -170,10 +170,22 @@ class CarVerifier:
         want = next((want for want in reversed(self._pending) if not isinstance(want, FileEnd)), None)
         return None if want is None else want.cid
 
+    @property
+    def wanted_place(self) -> Path | int | None:
+        """The place of that block: the path of a new thing, or the bytes of the file that began which are below it."""
+        want = next((want for want in reversed(self._pending) if not isinstance(want, FileEnd)), None)
+        match want:
+            case _Thing(path=path):
+                return path
+            case _Part(size=size):
+                return size
+            case _:
+                return None
+
     def feed(self, data: Bytes) -> Iterator[Event]:
         """Take the next bytes. Consume it whole before the next call."""
         for block in self._reader.feed(data):
-            yield from self._take(block)
+            yield from self.take(block)
 
     def finish(self) -> Iterator[Event]:
         """Say that no more bytes come: the last events, or an error if something is missing."""
@@ -188,7 +200,8 @@ class CarVerifier:
         want = self._pending[-1] if self._pending else None
         return None if isinstance(want, FileEnd) else want
 
-    def _take(self, block: Block) -> Iterator[Event]:
+    def take(self, block: Block) -> Iterator[Event]:
+        """Take the next block. Consume it whole before the next call."""
         yield from self._go_on_alone()
         want = self._next_want()
         if want is None or _key(want.cid) != _key(block.cid):

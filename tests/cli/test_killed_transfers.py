@@ -32,6 +32,8 @@ class Line:
         """Where each answer began."""
         self.sent = 0
         self._kill_after: int | None = None
+        self._in_all = False
+        self._sent_before = 0
         self._process: asyncio.subprocess.Process | None = None
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
@@ -47,6 +49,8 @@ class Line:
             self.offsets.append(int(reply.headers.get("Content-Range", "bytes 0-")[6:].partition("-")[0]))
             sent = 0
             async for piece in reply.content.iter_chunked(PIECE):
+                if self._in_all:
+                    sent = self.sent - self._sent_before
                 if self._kill_after is not None and sent >= self._kill_after and self._process is not None:
                     self._process.send_signal(signal.SIGKILL)
                     self._process = None
@@ -58,9 +62,9 @@ class Line:
                 self.sent += len(piece)
         return answer
 
-    async def run(self, *arguments: str, kill_after: int | None = None) -> Ran:
-        """Run `pinui`; with `kill_after`, until about that many bytes have gone out."""
-        self._kill_after = kill_after
+    async def run(self, *arguments: str, kill_after: int | None = None, in_all: bool = False) -> Ran:
+        """Run `pinui`; with `kill_after`, until about that many bytes have gone out: in one answer, or `in_all`."""
+        self._kill_after, self._in_all, self._sent_before = kill_after, in_all, self.sent
         pipe = asyncio.subprocess.PIPE
         self._process = process = await asyncio.create_subprocess_exec(
             PINUI, *arguments, env=self._environment, cwd=self._folder, stdout=pipe, stderr=pipe
@@ -118,6 +122,75 @@ async def test_a_gibibyte_that_is_killed_twenty_times_is_read_once(
     line: tuple[Line, Client], here: Path, tmp_path: Path
 ) -> None:
     await kill_loop(*line, here, tmp_path, size=1 << 30, kills=20, read_again=0.1)
+
+
+def make_tree(folder: Path, *, files: int, size: int) -> None:
+    """A folder with folders in it: files of one block and of many, an odd name, and an empty file."""
+    chance = random.Random(5)
+    for number in range(files):
+        place = folder / f"part-{number % 4}" / f"file-{number}.bin"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(chance.randbytes(1000 if number % 3 == 0 else 2 * size // files))
+    (folder / "odd: name").write_bytes(chance.randbytes(300_000))
+    (folder / "nothing").write_bytes(b"")
+    (folder / "large.bin").write_bytes(os.urandom(size))
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)).replace("%3A", ":"): path.read_bytes() for path in files}
+
+
+async def kill_folder_loop(
+    line: Line, client: Client, here: Path, tmp_path: Path, *, files: int, size: int, kills: int, read_again: float
+) -> None:
+    """Download a folder in spite of kills, and check that little of it was read twice."""
+    source = tmp_path / "source"
+    make_tree(source, files=files, size=size)
+    cid = (await client.upload(source)).cid
+    expected = content_of(source)
+    whole = sum(map(len, expected.values()))
+    share = whole // (kills + 1)
+    for count in range(kills):
+        command = ("transfers", "resume") if count % 2 else ("download", cid, "-o", "copy")
+        before = line.sent
+        ran = await line.run(*command, kill_after=share, in_all=True)
+        assert ran.code == -signal.SIGKILL, (count, ran)
+        assert line.sent > before
+        assert not (here / "copy").exists()
+    last = await line.run("download", cid, "-o", "copy")
+    assert last.code == 0, last.err
+    assert [path.name for path in here.iterdir()] == ["copy"]
+    assert content_of(here / "copy").keys() == expected.keys()
+    assert content_of(here / "copy") == expected
+    assert line.sent <= whole * (1 + read_again), (line.sent, whole)
+    assert (await line.run("transfers")).out == ""
+
+
+async def test_a_folder_that_is_killed_while_it_comes_goes_on(
+    line: tuple[Line, Client], here: Path, tmp_path: Path
+) -> None:
+    await kill_folder_loop(*line, here, tmp_path, files=20, size=12 << 20, kills=3, read_again=0.3)
+
+
+@pytest.mark.slow
+async def test_half_a_gibibyte_in_a_folder_that_is_killed_twenty_times_is_read_once(
+    line: tuple[Line, Client], here: Path, tmp_path: Path
+) -> None:
+    await kill_folder_loop(*line, here, tmp_path, files=400, size=256 << 20, kills=20, read_again=0.1)
+
+
+async def test_forgetting_a_killed_download_of_a_folder_removes_its_files(
+    line: tuple[Line, Client], here: Path, tmp_path: Path
+) -> None:
+    make_tree(tmp_path / "source", files=10, size=8 << 20)
+    cid = (await line[1].upload(tmp_path / "source")).cid
+    for _ in range(2):  # the second one has files of the first beside its own
+        ran = await line[0].run("download", cid, "-o", "copy", kill_after=4 << 20, in_all=True)
+        assert ran.code == -signal.SIGKILL
+        assert list(here.iterdir()) != []
+    assert (await line[0].run("transfers", "forget")).code == 0
+    assert list(here.iterdir()) == []
 
 
 async def test_forgetting_a_killed_download_removes_its_file(

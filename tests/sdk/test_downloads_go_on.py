@@ -187,3 +187,121 @@ async def test_the_folder_that_a_killed_process_left_is_replaced(tmp_path: Path)
         await client.download(record.cid, to=to, resume=Resume(keep=kept.append, handle=handle))
         assert [path.name for path in to.parent.iterdir()] == ["album"]
         assert [path.name for path in to.iterdir()] == ["a"]
+
+
+class Line:
+    """A real node's gateway whose line breaks, and which counts the bytes that it sends."""
+
+    def __init__(self, node: Node) -> None:
+        self._url = node.gateway_url.removesuffix("/ipfs")
+        self.breaks: list[int] = []
+        """After how many bytes each of the next archives breaks off."""
+        self.stays_broken = self._is_broken = False
+        self.sent = 0
+
+    def mend(self) -> None:
+        self.breaks, self.stays_broken, self._is_broken = [], False, False
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        asked = {name: request.headers[name] for name in ("Accept",) if name in request.headers}
+        async with ClientSession() as session, session.get(self._url + request.path_qs, headers=asked) as reply:
+            body = await reply.read()
+            kept = ("Content-Type", "Content-Length", "ETag")
+            answer = web.StreamResponse(
+                status=reply.status, headers={name: reply.headers[name] for name in kept if name in reply.headers}
+            )
+        await answer.prepare(request)
+        part = b"" if self._is_broken else body
+        if "format=car" in request.query_string and self.breaks:
+            part = body[: self.breaks.pop(0)]
+            self._is_broken = self.stays_broken
+        self.sent += len(part)
+        await answer.write(part)
+        if part != body:
+            assert request.transport is not None
+            request.transport.close()
+        return answer
+
+
+class Album:
+    """A folder of some megabytes at a node whose gateway is on such a line."""
+
+    def __init__(self, line: Line, settings: ClientSettings, cid: str, source: Path, to: Path) -> None:
+        self.line, self.settings, self.cid, self.source, self.to = line, settings, cid, source, to
+        self.handle: str | None = None
+        self.size = sum(len(data) for data in content_of(source).values())
+
+    def keep(self, text: str) -> None:
+        self.handle = text
+
+    async def get(self, *, retries: int = 0) -> None:
+        async with await Client.init(**{**self.settings, "retries": retries}) as client:
+            await client.download(self.cid, to=self.to, resume=Resume(keep=self.keep, handle=self.handle))
+
+    async def break_off(self, after: int) -> Path:
+        """The folder with the files that came before the line broke."""
+        self.line.breaks, self.line.stays_broken = [after], True
+        with pytest.raises(NetworkError):
+            await self.get()
+        self.line.mend()
+        return next((path for path in self.to.parent.iterdir() if path.is_dir()), self.to)
+
+    def is_right(self) -> bool:
+        return [path.name for path in self.to.parent.iterdir()] == [self.to.name] and content_of(self.to) == content_of(
+            self.source
+        )
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+async def album(tmp_path: Path) -> AsyncIterator[Album]:
+    chance = random.Random(11)
+    source = tmp_path / "album"
+    for name, size in {"a": 70_000, "b/c": 900_000, "b/d": 10, "b/e": 1_200_000, "f": 300_000, "g": 0}.items():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes(chance.randbytes(size))
+    (tmp_path / "out").mkdir()
+    async with Node(tmp_path / "node") as node, await Client.init(**settings_of(node)) as client:
+        record = await client.upload(source)
+        line = Line(node)
+        async with serve(line.answer) as (url, _):
+            settings = settings_of(node, gateway_url=f"{url}/ipfs")
+            yield Album(line, settings, record.cid, source, tmp_path / "out" / "album")
+
+
+@pytest.mark.parametrize("cut", [0, 100, 70_000, 500_000, 1_400_000, 2_300_000])
+async def test_the_files_of_a_folder_that_came_before_a_break_are_read_once(album: Album, cut: int) -> None:
+    await album.break_off(cut)
+    assert not album.to.exists()
+    await album.get()
+    assert album.is_right()
+    assert album.line.sent < album.size * 1.1 + 300_000, "at most the block that was cut comes again"
+
+
+async def test_a_folder_goes_on_after_a_break_in_the_same_process(album: Album) -> None:
+    album.line.breaks = [800_000, 400_000]
+    await album.get(retries=3)
+    assert album.is_right()
+    assert album.line.sent < album.size * 1.1 + 600_000
+
+
+async def test_files_of_a_folder_that_changed_on_the_disk_are_read_again(album: Album) -> None:
+    left = await album.break_off(1_700_000)
+    (left / "a").write_bytes(b"x" * 70_000)
+    (left / "b" / "c").write_bytes((left / "b" / "c").read_bytes() + b"more")
+    (left / "b" / "d").unlink()
+    (left / "b" / "d").symlink_to(album.source / "b" / "d")
+    (left / "b" / "stray").write_text("of nobody")
+    await album.get()
+    assert album.is_right()
+    assert not (album.to / "b" / "d").is_symlink()
+
+
+async def test_a_folder_that_breaks_off_many_times_ends_right(album: Album) -> None:
+    for cut in (500_000, 300_000, 1, 100_000):
+        await album.break_off(cut)
+    await album.get()
+    assert album.is_right()

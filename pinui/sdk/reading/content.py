@@ -112,7 +112,7 @@ class GatewayContent:
         file = FileSink(to, name, on_progress, overwrite=overwrite, partial=partial)
         folder = FolderWriter(to, name, on_progress, partial=partial and partial.folder)
         try:
-            await asyncio.to_thread(file.take_up)
+            await asyncio.to_thread(_take_up, file, folder)
             result = await self._reader.read(address, file, transfer=True, folder=folder)
             path = await (asyncio.to_thread(folder.commit) if result.is_folder else file.commit())
             for entry, saved in folder.renamed.items():
@@ -121,7 +121,7 @@ class GatewayContent:
                     self.config.on_notice(f"“{name}” is saved as “{saved}”: not every system takes its name.")
             return Read(path, result.verification)
         except (NetworkError, ProviderError, OSError, asyncio.CancelledError):
-            await asyncio.shield(file.leave())
+            await asyncio.shield(_leave(file, folder))
             raise
         finally:
             file.stop()
@@ -249,6 +249,16 @@ def _item(entry: FolderEntry, piece: Piece | None) -> FolderItem:
     elif piece is not None:
         is_folder, size = isinstance(piece, Folder | Shard), piece.size if isinstance(piece, FilePiece) else None
     return FolderItem(entry.name, str(entry.cid), size, is_folder, declared=entry.size)
+
+
+def _take_up(file: FileSink, folder: FolderWriter) -> None:
+    file.take_up()
+    folder.take_up()
+
+
+async def _leave(file: FileSink, folder: FolderWriter) -> None:
+    await file.leave()
+    await asyncio.to_thread(folder.leave)
 
 
 def _discard(file: FileSink, folder: FolderWriter) -> None:

@@ -16,6 +16,7 @@ from pinui.disk import sync_folder, temporary_beside
 from pinui.ipfs.folders import is_safe_name, portable_name
 from pinui.ipfs.verifier import Event, FileBytes, FileEnd, FileStart, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError
+from pinui.sdk.reading.partial import kept_beside
 from pinui.sdk.reading.sinks import check_room, free_room
 from pinui.sdk.transport.http import OnProgress
 
@@ -34,17 +35,37 @@ Made = TypeVar("Made")
 class FolderSink(Protocol):
     """Takes a folder as verified events."""
 
+    @property
+    def keeps(self) -> bool:
+        """Whether files that were received before a restart are kept."""
+        ...
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether an earlier attempt left something."""
+        ...
+
+    def kept_entry(self, path: tuple[str, ...]) -> Path | None:
+        """The file or folder that an earlier attempt left for this entry, complete or not. Touches the disk."""
+        ...
+
+    def kept_bytes(self, size: int) -> bytes | None:
+        """The next bytes of the file that began, if an earlier attempt left so many. Touches the disk."""
+        ...
+
     async def take(self, events: Iterable[Event]) -> None:
         """The next events."""
         ...
 
     def restart(self) -> None:
-        """Discard everything received; in a thread."""
+        """Begin again: with the kept files, or with nothing; in a thread."""
         ...
 
 
 class FolderCounter:
     """Counts a folder's bytes and keeps none of them: for content that is only checked."""
+
+    keeps = has_kept = False
 
     def __init__(self, on_progress: OnProgress | None = None) -> None:
         self._on_progress = on_progress
@@ -60,9 +81,21 @@ class FolderCounter:
         """Count from the beginning."""
         self._done = 0
 
+    def kept_entry(self, path: tuple[str, ...]) -> None:
+        """None: nothing is kept."""
+
+    def kept_bytes(self, size: int) -> None:
+        """None: nothing is kept."""
+
 
 class FolderWriter:
-    """Makes files and folders from verified events. All of it touches the disk: call it in threads."""
+    """Makes files and folders from verified events. All of it touches the disk: call it in threads.
+
+    The files of an earlier attempt, perhaps of a process that was killed, are moved aside. Each moves back when its
+    turn comes, and only the bytes that differ from the verified ones are written.
+    """
+
+    keeps = True
 
     def __init__(
         self, to: Path, name: str, on_progress: OnProgress | None = None, *, partial: Path | None = None
@@ -72,7 +105,12 @@ class FolderWriter:
         self._name = name
         self._on_progress = on_progress
         self._temporary: Path | None = None
+        self._kept: Path | None = None
+        self._kept_size = 0
         self._file: BinaryIO | None = None
+        self._goes_on = False
+        """Whether the file has bytes of an earlier attempt from here on."""
+        self._has_news = False
         self._done = self._entries = self._needed = 0
         self._free: int | None = None
         self._lock = threading.Lock()
@@ -83,7 +121,8 @@ class FolderWriter:
     async def take(self, events: Iterable[Event]) -> None:
         """Write the entries of these events, in a thread."""
         await asyncio.to_thread(self._take_locked, events)
-        if self._on_progress is not None:
+        if self._on_progress is not None and self._has_news:  # kept bytes didn't arrive now: they are no progress
+            self._has_news = False
             self._on_progress(self._done, None)
 
     def _take_locked(self, events: Iterable[Event]) -> None:
@@ -98,7 +137,7 @@ class FolderWriter:
                     self._make(path, Path.mkdir)
                     check_room(0 if path else declared, self._free)
                 case FileStart(path=path, size=size):
-                    self._file = self._make(path, lambda place: place.open("xb"), size)
+                    self._file = self._make(path, self._open, size)
                 case FileBytes(data=data):
                     self._write(data)
                 case FileEnd():
@@ -120,26 +159,79 @@ class FolderWriter:
             final = self._free_place()
             self._temporary.rename(final)
             self._temporary = None
+        self._remove()  # files that are in no verified folder
         with suppress(OSError):
             sync_folder(final.parent)
         return final
 
+    def take_up(self) -> None:
+        """Go on with the files of an earlier process, if there are any."""
+        if self._partial is not None and (self._partial.is_dir() or kept_beside(self._partial).is_dir()):
+            self._temporary = self._partial
+            self.restart()
+
     def restart(self) -> None:
-        """Remove the written files, to start again."""
+        """Move the written files aside, to begin again with them."""
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            self._close()
             if self._temporary is not None:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+                self._kept = kept_beside(self._temporary)
+                _merge(self._temporary, self._kept)
+                self._kept_size = _size_of(self._kept)
                 self._temporary = None
             self._done = self._entries = self._needed = 0
             self.renamed.clear()
 
+    def leave(self) -> None:
+        """Leave everything to a later process, if one may go on with it."""
+        if self._partial is not None:
+            with self._lock:
+                self._abandoned = True
+                self._close()
+                self._temporary = self._kept = None
+
     def discard(self) -> None:
         """Remove the written files for good, after a thread that is still at work here."""
         self._abandoned = True
-        self.restart()
+        with self._lock:
+            self._close()
+            self._remove()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # closing writes the rest of the buffer, and the disk may be full
+                self._file.close()
+            self._file = None
+        self._goes_on = False
+
+    def _remove(self) -> None:
+        for folder in (self._temporary, self._kept):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+        self._temporary = self._kept = None
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether an earlier attempt left something."""
+        return self._kept is not None
+
+    def kept_entry(self, path: tuple[str, ...]) -> Path | None:
+        """The file or folder that an earlier attempt left for this entry, complete or not."""
+        if self._kept is None:
+            return None
+        name = (portable_name(name, windows=os.name == "nt") or "" for name in path[-1:])
+        place = self._kept.joinpath(*self._names(path[:-1]), *name)
+        return place if os.path.lexists(place) else None
+
+    def kept_bytes(self, size: int) -> bytes | None:
+        """The next bytes of the file that began, if an earlier attempt left so many."""
+        with self._lock:
+            if not self._goes_on or self._file is None:
+                return None
+            start = self._file.tell()
+            data = self._file.read(size)
+            self._file.seek(start)
+            return data if len(data) == size else None
 
     def _free_place(self) -> Path:
         final = self._to / self._name if self._to.is_dir() else self._to
@@ -174,17 +266,48 @@ class FolderWriter:
         if self._temporary is None:
             final = self._free_place()  # asked now, before everything is transferred, and again at the end
             self._temporary = self._partial or temporary_beside(final)
-            self._free = free_room(final.parent)
-        names = (self.renamed.get(path[: depth + 1], name) for depth, name in enumerate(path))
-        return self._temporary.joinpath(*(names if self.renamed else path))
+            if (free := free_room(final.parent)) is not None:
+                self._free = free + self._kept_size
+        return self._temporary.joinpath(*self._names(path))
+
+    def _names(self, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The names on the disk."""
+        if not self.renamed:
+            return path
+        return tuple(self.renamed.get(path[: depth + 1], name) for depth, name in enumerate(path))
+
+    def _open(self, place: Path) -> BinaryIO:
+        """A new file; with the content that an earlier attempt left."""
+        file = place.open("xb")
+        if self._kept is None or self._temporary is None:
+            return file
+        left = self._kept / place.relative_to(self._temporary)
+        if not _is_file(left):
+            return file
+        file.close()
+        left.replace(place)
+        self._goes_on = True
+        return place.open("r+b")
 
     def _write(self, data: memoryview) -> None:
-        if self._file is not None:
-            self._file.write(data)
-            self._done += len(data)
+        if self._file is None:
+            return
+        self._done += len(data)
+        if self._goes_on:
+            start = self._file.tell()
+            if memoryview(self._file.read(len(data))) == data:
+                return
+            self._file.seek(start)
+            self._file.truncate()
+            self._goes_on = False
+        self._file.write(data)
+        self._has_news = True
 
     def _end_file(self) -> None:
         if self._file is not None:
+            if self._goes_on:
+                self._file.truncate()  # what an earlier attempt left may be longer
+                self._goes_on = False
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
@@ -204,3 +327,30 @@ class FolderWriter:
         if up > len(path) - 1 or not all(is_safe_name(step) for step in steps[up:]):
             raise ContentError(f"The folder holds a link that could lead out of it: “{shown}”")
         self._make(path, lambda place: place.symlink_to(target))
+
+
+def _is_file(place: Path) -> bool:
+    return place.is_file() and not place.is_symlink()
+
+
+def _size_of(folder: Path) -> int:
+    """The room that the files in a folder take, as `_make` counts it."""
+    return sum(
+        ROOM_FOR_ENTRY + (Path(place) / name).lstat().st_size for place, _, files in os.walk(folder) for name in files
+    )
+
+
+def _merge(folder: Path, into: Path) -> None:
+    """Move the files of a folder to the same places in another one."""
+    if not into.exists():
+        with suppress(FileNotFoundError):
+            folder.rename(into)
+        return
+    for place, _, files in os.walk(folder):
+        there = into / Path(place).relative_to(folder)
+        there.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            file, other = Path(place, name), there / name
+            if not other.exists() or file.lstat().st_size >= other.stat().st_size:  # else it had only just begun
+                file.replace(other)
+    shutil.rmtree(folder, ignore_errors=True)

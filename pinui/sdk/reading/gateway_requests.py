@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from pinui.ipfs.cid import IDENTITY, Cid
@@ -83,7 +84,11 @@ class GatewayRequests:
             return False
         has_begun = False
         while (cid := sink.wanted if has_begun else sink.root) is not None and not sink.full:
-            block = await self.read_block(gateway, cid, retry=retry)
+            block = await sink.kept_block() if has_begun else None
+            if block is None:
+                if has_begun and await self._read_below(gateway, cid, sink):
+                    continue
+                block = await self.read_block(gateway, cid, retry=retry)
             if block is None:
                 return False
             if not has_begun:
@@ -92,6 +97,17 @@ class GatewayRequests:
             await sink.write_block(block)
         await sink.finish()
         return True
+
+    async def _read_below(self, gateway: Gateway, cid: Cid, sink: CarSink) -> bool:
+        """Whether an archive brought the wanted block and more; the next request tells why not everything came."""
+        if not gateway.gives.cars or not await sink.wants_archive():
+            return False
+        request = gateway.archive(Address(str(cid)), transfer=True)
+        with suppress(ProviderError, NetworkError, NotProven):
+            if not await self._is_supported(gateway, self.get(gateway, request, sink, retry=False)):
+                return False
+        await sink.end_archive()
+        return sink.wanted != cid
 
     async def read_block(self, gateway: Gateway, cid: Cid, *, retry: bool) -> bytes | None:
         """One block, not checked yet; None if the gateway serves no single blocks."""

@@ -13,7 +13,7 @@ from typing import Any, cast
 from pinui.disk import temporary_beside
 from pinui.sdk.models import Resume
 
-__all__ = ["Partial", "remove_partial"]
+__all__ = ["Partial", "kept_beside", "remove_partial"]
 
 
 @dataclass(slots=True)
@@ -45,11 +45,21 @@ class Partial:
         """The place for content that turns out to be a folder."""
         return self.path.with_suffix(".folder.part")
 
-    def remove(self) -> None:
-        """Remove everything that an earlier process left. Touches the disk."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def remove_file(self) -> None:
+        """Remove the incomplete file that an earlier process left. Touches the disk."""
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove everything that an earlier process left. Touches the disk."""
+        self.remove_file()
+        for folder in (self.folder, kept_beside(self.folder)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def kept_beside(folder: Path) -> Path:
+    """The place for the files of an earlier attempt, beside the incomplete folder."""
+    return folder.with_suffix(".kept.part")
 
 
 def remove_partial(handle: str) -> None:

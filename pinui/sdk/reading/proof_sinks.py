@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Protocol
 
-from pinui.ipfs.car import encode_header
-from pinui.ipfs.cid import Cid
+from pinui.ipfs.car import CarReader, encode_header
+from pinui.ipfs.cid import RAW, Cid
 from pinui.ipfs.errors import ContentAddressError, ForgottenBlock
+from pinui.ipfs.limits import MAX_BLOCK
 from pinui.ipfs.plain_bytes import ONE_BLOCK, ContentCheck, Finding, can_rebuild, likely_profiles
 from pinui.ipfs.verifier import CarVerifier, Event, FileBytes, FileStart, FolderEntry, FolderStart, SymlinkFound
 from pinui.sdk.errors import ContentError, IntegrityError
 from pinui.sdk.names import media_type_of
 from pinui.sdk.reading.folder_writer import FolderSink
+from pinui.sdk.reading.kept_blocks import KeptBlocks
 from pinui.sdk.trailing_work import ONE_HOP, QUICK_TO_HASH, TrailingWork
 from pinui.sdk.transport.http import Head, Sink
 
@@ -167,6 +170,10 @@ class CarSink:
         self._batched = 0
         self._is_file = False
         self.is_folder = False
+        self._blocks = KeptBlocks()
+        self._below: CarReader | None = None
+        """For the archive of a part, where blocks come one by one."""
+        self._by_blocks = False
         self.has_touched_the_content = False
         """Whether what the inner sink held before is gone."""
         self.listing: list[FolderEntry] = []
@@ -185,7 +192,15 @@ class CarSink:
         claims = head.headers.get("content-type", "")
         if head.media_type != self.MEDIA_TYPE or "order=unk" in claims:
             raise NotTrustless
-        await self._restart(repeats="dups=y" in claims)
+        keeps = self._folder is not None and self._folder.keeps
+        if self._batch and keeps:
+            await self.end_archive()  # which broke off
+        if self._by_blocks:
+            self._below = CarReader()
+        elif self.is_folder and keeps:
+            raise NotProven  # block by block, the files that have come need not come again
+        else:
+            await self._restart(repeats="dups=y" in claims)
 
     async def write(self, chunk: bytes) -> None:
         self._batch.append(chunk)
@@ -204,6 +219,7 @@ class CarSink:
     async def begin_blocks(self) -> None:
         """Blocks follow one by one, as `wanted` asks for them."""
         await self._restart(repeats=False)
+        self._by_blocks = True
         list(self._verifier.feed(encode_header([self.root])))
 
     @property
@@ -214,6 +230,36 @@ class CarSink:
     async def write_block(self, data: bytes) -> None:
         """The block that was wanted."""
         await self._take(lambda verifier: verifier.feed_block(data))
+
+    async def kept_block(self) -> bytes | None:
+        """The block that is wanted, if it can be made from a file that an earlier attempt left."""
+        folder, cid = self._folder, self.wanted
+        if folder is None or cid is None or not folder.has_kept:
+            return None
+        return await asyncio.to_thread(self._kept_block, folder, cid)
+
+    def _kept_block(self, folder: FolderSink, cid: Cid) -> bytes | None:
+        place = self._verifier.wanted_place
+        if isinstance(place, tuple):
+            path = folder.kept_entry(place)
+            return None if path is None else self._blocks.of_file(cid, path)
+        data = folder.kept_bytes(place) if place is not None and place <= MAX_BLOCK else None
+        return self._blocks.of_part(cid, data)
+
+    async def wants_archive(self) -> bool:
+        """Whether an earlier attempt left nothing of the part below the wanted block: an archive of it is of use."""
+        folder, cid, place = self._folder, self.wanted, self._verifier.wanted_place
+        if not self.is_folder or folder is None or not folder.keeps or cid is None or cid.codec == RAW:
+            return False
+        if isinstance(place, tuple):
+            return not await asyncio.to_thread(folder.kept_entry, place)
+        return place is not None and not await asyncio.to_thread(folder.kept_bytes, 1)
+
+    async def end_archive(self) -> None:
+        """Note the end of an archive that others follow, complete or not."""
+        with suppress(NotProven):
+            await self._check_batch()
+        self._below = None
 
     async def _restart(self, *, repeats: bool) -> None:
         self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats, unfolds=self._unfolds)
@@ -227,9 +273,16 @@ class CarSink:
             await asyncio.to_thread(self._folder.restart)
 
     async def _check_batch(self) -> None:
-        batch = self._batch
+        batch, below = self._batch, self._below
         self._batch, self._batched = [], 0
-        await self._take(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
+        if below is None:
+            await self._take(lambda verifier: (event for chunk in batch for event in verifier.feed(chunk)))
+        else:
+            await self._take(
+                lambda verifier: (
+                    event for chunk in batch for block in below.feed(chunk) for event in verifier.take(block)
+                )
+            )
 
     async def _take(self, work: Callable[[CarVerifier], Iterator[Event]]) -> None:
         """Check something in a thread and hand on proven events, some at a time, until the caller has enough."""

@@ -369,12 +369,21 @@ class GatewayReader:
         sink = CarSink(job.cid, job.address.path, job.sink, job.folder, told=told)
         failure: ProviderError | NetworkError | None = None
         is_proven = False
+        keeps = job.folder is not None and job.folder.keeps
+        has_kept = job.folder is not None and job.folder.has_kept
         try:
-            is_proven = await self._requests.read_car(gateway, job.address, sink, transfer=job.transfer, retry=retry)
+            # Files that an earlier attempt left would come a second time with an archive of the whole.
+            if not (has_kept and gateway.gives.blocks):
+                is_proven = await self._requests.read_car(
+                    gateway, job.address, sink, transfer=job.transfer, retry=retry
+                )
         except (ProviderError, NetworkError) as error:
             failure = error
-        # One by one, they are worth asking for where a plain answer proved nothing.
-        if not is_proven and not job.address.path and (told is not None or not job.blocks_first):
+        # One by one, they are worth asking for where a plain answer proved nothing, or an archive broke off.
+        goes_on = has_kept or (keeps and sink.is_folder)
+        if goes_on and not is_proven:
+            await sink.end_archive()  # its last blocks are of use
+        if not is_proven and (goes_on or (not job.address.path and (told is not None or not job.blocks_first))):
             try:
                 is_proven = await self._requests.read_blocks(gateway, sink, retry=retry)
             except (ProviderError, NetworkError) as error:

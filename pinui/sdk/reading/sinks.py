@@ -189,7 +189,7 @@ class FileSink:
                 self._new.file.seek(kept)
                 self._done, self._etag = kept, partial.etag
                 return
-        partial.remove()
+        partial.remove_file()
 
     def restart(self) -> None:
         self._etag = None
