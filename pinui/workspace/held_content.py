@@ -20,13 +20,9 @@ if TYPE_CHECKING:
 
     from pinui.sdk.client import Client
     from pinui.sdk.writing.folder_rules import FolderRules
-    from pinui.sdk.writing.sources import UploadSource
     from pinui.workspace.history import History
 
 __all__ = ["find_held"]
-
-# Bytes of the blocks around a file in a folder: its name, its link, and a folder of its own.
-BLOCK_OF_FILE = 1024
 
 
 async def find_held(
@@ -40,23 +36,16 @@ async def find_held(
 ) -> tuple[ClientRecord[Any], bool] | None:
     """A record of the content at a path, and whether it is a folder, if the account holds it; else None.
 
-    Only content that the history or the mirror knows is asked for; with `in_doubt`, any. Content of a size that neither
-    knows is not even read: its CID takes as long to compute as the file takes to read.
+    Only content that the history or the mirror knows is asked for; with `in_doubt`, any.
     """
     try:
-        source = await asyncio.to_thread(open_source, path, rules)
-        # Services count the blocks around the content, too. A service that counts repeated blocks once gives no useful
-        # answer: the content is sent again, which changes nothing.
-        most = source.size + source.size // 8 + BLOCK_OF_FILE * (len(source.parts) + 1)
-        if not in_doubt and not await history.may_know(profile, source.size, most):
-            return None
-        cids = await asyncio.to_thread(_predict, source, path, rules)
+        cids, size, is_folder = await asyncio.to_thread(_predict, path, rules)
     except (OSError, PinuiError, ContentAddressError):
         return None  # the upload itself says what is wrong
     for cid in cids:
         if (in_doubt or await _is_known(history, profile, cid)) and (held := await _held_as(client, cid)) is not None:
             now = time.time_ns() // 1_000_000
-            return ClientRecord(cid=held, timestamp=now, size=source.size, verification="verified"), source.is_folder
+            return ClientRecord(cid=held, timestamp=now, size=size, verification="verified"), is_folder
     return None
 
 
@@ -78,12 +67,13 @@ async def _held_as(client: Client, cid: str) -> str | None:
     return None
 
 
-def _predict(source: UploadSource, path: Path, rules: FolderRules) -> list[str]:
-    """The CIDs that a file or folder may get, by the ways in which services cut files."""
+def _predict(path: Path, rules: FolderRules) -> tuple[list[str], int, bool]:
+    """The CIDs that a file or folder may get, by the ways in which services cut files; its size."""
     cids: dict[str, None] = {}
+    source = open_source(path, rules)
     sources = [source]
     if source.left_out is not None and source.left_out.empty_folders:  # some services keep those
         sources.append(open_source(path, rules, empty_folders=True))
     for one in sources:
         cids |= dict.fromkeys(str(cid) for cid in predict_source(one, PROFILES).values())
-    return list(cids)
+    return list(cids), source.size, source.is_folder

@@ -375,18 +375,19 @@ class Workspace:
         return None if place is None else await self.history.sent_since(place, at.profile.name, since)
 
     async def held_already(
-        self, source: Path, *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
+        self, source: Path, sizes: tuple[int, int], *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
     ) -> Entry | None:
         """A new row for a file or folder, if the account holds its content already: nothing has to be sent.
 
-        The history's rows and the mirror are looked at first, and the service confirms. `in_doubt`: the service is
+        The history's rows and the mirror are looked at first, and the service confirms. `sizes` are the least and the
+        most that the pin can have: content of a size that they don't know is not read. `in_doubt`: the service is
         asked in any case, because an upload may have reached it without an answer.
         """
         from pinui.workspace.held_content import find_held
 
         with at.held() as service:
             profile = service.profile.name
-            if not in_doubt and not await self._knows_pins(profile):
+            if not in_doubt and not await self.history.may_know(profile, *sizes):
                 return None
             client = await self._ready_to_write(service)
             found = await find_held(client, self.history, profile, source, rules=rules, in_doubt=in_doubt)
@@ -649,10 +650,6 @@ class Workspace:
         query = Query(profile=self.profile.name, of="pins", pinned=True)
         entries = await self.history.entries(await self.history.ids(query))
         return list(dict.fromkeys(entry.cid for entry in entries))
-
-    async def _knows_pins(self, profile: str) -> bool:
-        state = await self.history.account_state(profile)
-        return bool(state.pins or state.here)
 
     # Service and status
 

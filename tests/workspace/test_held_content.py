@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pinui.sdk.writing.folder_rules import USUAL
 from pinui.workspace import Workspace, held_content
+from pinui.workspace.transfers.queue import upload_options
 
 
 @pytest.fixture
@@ -26,25 +26,27 @@ def make_folder(folder: Path, files: int) -> Path:
     return folder
 
 
-async def held(workspace: Workspace, path: Path) -> str | None:
-    entry = await workspace.held_already(path, name=None, rules=USUAL, in_doubt=False, at=workspace.service)
-    return None if entry is None else entry.cid
+async def upload(workspace: Workspace, path: Path) -> str:
+    """What a person is told at the end of an upload."""
+    transfers = workspace.transfers
+    transfer = transfers.start(transfers.new("upload", path.name, upload_options([str(path)])))
+    items = [item async for item in transfers.results(transfer)]
+    return "held" if items[0].was_held else "sent"
 
 
 @pytest.mark.parametrize("files", [1, 50])
 async def test_a_folder_that_another_program_pinned_is_found(workspace: Workspace, tmp_path: Path, files: int) -> None:
     folder = make_folder(tmp_path / "folder", files)
-    client = await workspace.service.open_to_read()
-    cid = (await client.upload(folder)).cid  # past the history
+    await (await workspace.service.open_to_read()).upload(folder)  # past the history
     await workspace.sync(full=True)
-    assert await held(workspace, folder) == cid
+    assert await upload(workspace, folder) == "held"
 
 
 async def test_content_of_a_size_that_is_not_known_is_not_read(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a").write_text("something")
-    (tmp_path / "b").write_bytes(bytes(1_000_000))
-    await workspace.upload(tmp_path / "a")
+    (tmp_path / "b").write_text("anything")
+    assert await upload(workspace, tmp_path / "a") == "sent"
     monkeypatch.setattr(held_content, "predict_source", lambda *_: pytest.fail("it was read"))
-    assert await held(workspace, tmp_path / "b") is None
+    assert await upload(workspace, tmp_path / "b") == "sent"

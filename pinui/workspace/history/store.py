@@ -217,9 +217,14 @@ class HistoryFile:
         return None if pin is None else pin[0]
 
     def may_know(self, profile: str, least: int, most: int) -> bool:
-        """Whether a profile has a pin with so many bytes, or one whose size the service didn't tell."""
+        """Whether a profile has a pin with so many bytes, or one whose size the service didn't tell.
+
+        A row of a path that was uploaded has the least: the bytes of its files and nothing else.
+        """
         sql = "SELECT 1 FROM entries WHERE standing > 0 AND profile = ? AND bytes"
-        sized = self._all(f"{sql} BETWEEN ? AND ? LIMIT 1", [profile, least, most])
+        sized = self._all(
+            f"{sql} BETWEEN ? AND ? AND (source IS NULL OR bytes = ?) LIMIT 1", [profile, least, most, least]
+        )
         return bool(sized or self._all(f"{sql} < 0 LIMIT 1", [profile]))
 
     def recipients(self, profile: str | None) -> list[Recipient]:

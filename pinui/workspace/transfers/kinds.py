@@ -28,6 +28,8 @@ __all__ = ["Downloading", "Uploading"]
 
 LISTED = 1000
 """Items that are written down together."""
+# Bytes of the blocks around a file in a folder, which services count, too: its name, its link, a folder of its own.
+BLOCKS_OF_FILE = 1024
 
 
 class Operations(Protocol):
@@ -62,7 +64,7 @@ class Operations(Protocol):
     async def uploaded_since(self, source: Path, since: int, at: Service) -> Entry | None: ...
 
     async def held_already(
-        self, source: Path, *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
+        self, source: Path, sizes: tuple[int, int], *, name: str | None, rules: FolderRules, in_doubt: bool, at: Service
     ) -> Entry | None: ...
 
 
@@ -105,7 +107,7 @@ class Uploading:
         name, rules = options["name"], folder_rules(options)
         if options["each"] and await asyncio.to_thread(path.is_dir):
             await asyncio.to_thread(_read_folder, path, options)
-        size, seen = await asyncio.to_thread(_look_at, path, options)
+        size, files, seen = await asyncio.to_thread(_look_at, path, options)
         if item.seen not in (None, seen):
             raise SourceChanged(f"{path} has changed since the transfer was asked for")
         item.size, item.seen = size, seen
@@ -114,7 +116,8 @@ class Uploading:
             entry = await operations.uploaded_since(path, item.started_at, service)
         if entry is None:
             in_doubt = item.started_at is not None
-            entry = await operations.held_already(path, name=name, rules=rules, in_doubt=in_doubt, at=service)
+            sizes = size, size + size // 8 + BLOCKS_OF_FILE * (files + 1)
+            entry = await operations.held_already(path, sizes, name=name, rules=rules, in_doubt=in_doubt, at=service)
             item.was_held = entry is not None
         if entry is None:
 
@@ -215,7 +218,7 @@ def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
     shown = Path(path).name or path
     place = piped if path == "-" and piped is not None else Path(path)
     try:
-        size, seen = _look_at(place, options)
+        size, _files, seen = _look_at(place, options)
     except (OSError, PinuiError):
         return NewItem(path, shown=shown)  # the upload itself says what is wrong
     return NewItem(path, shown=shown, size=size, seen=seen)
@@ -229,20 +232,20 @@ def _read_folder(path: Path, options: dict[str, Any]) -> None:
     raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
 
 
-def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, str]:
-    """The size of a file or folder, and a text that is another one after any change to it."""
+def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, int, str]:
+    """The size of a file or folder, its number of files, and a text that is another one after any change to it."""
     from pinui.sdk.writing.sources import look_into
 
     if not path.is_dir():
         status = path.stat()
-        return status.st_size, _identity(status)
+        return status.st_size, 1, _identity(status)
     contents: FolderContents = look_into(path, folder_rules(options))
     digest = hashlib.sha256()
     for file in contents.files:
         digest.update(f"{file.name}\0{_identity(file.status)}\0".encode("utf-8", "surrogatepass"))
     for name in contents.empty:
         digest.update(f"{name}/\0".encode("utf-8", "surrogatepass"))
-    return contents.size, f"folder {digest.hexdigest()}"
+    return contents.size, len(contents.files), f"folder {digest.hexdigest()}"
 
 
 def _identity(status: os.stat_result | FileStatus) -> str:
