@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pinui.workspace.transfers import Progress, Transfer
     from pinui.workspace.transfers.ledger import Ledger
     from pinui.workspace.transfers.rows import Item
+    from pinui.workspace.transfers.slots import Slots
 
 __all__ = ["Mirroring"]
 
@@ -27,9 +28,10 @@ KIND, TITLE = "mirror", "the account's pins"
 class Mirroring:
     """Reads the account of a service. Only a run that was interrupted stays in the ledger."""
 
-    def __init__(self, mirror: Mirror, ledger: Ledger) -> None:
+    def __init__(self, mirror: Mirror, ledger: Ledger, slots: Slots) -> None:
         self._mirror = mirror
         self._ledger = ledger
+        self._slots = slots
 
     async def items(self, transfer: Transfer, service: Service) -> AsyncIterator[Sequence[NewItem]]:
         """One item: the account."""
@@ -42,10 +44,11 @@ class Mirroring:
         await self._mirror.run(service)
 
     async def sync(self, service: Service, *, full: bool) -> AccountState:
-        """Read the account now, outside of the queue: somebody waits for it."""
+        """Read the account now: somebody waits for it, so it stands in no line behind transfers."""
         number = await self._begin(service.profile.name)
         try:
-            state = await self._mirror.run(service, full=full)
+            with self._slots.now():
+                state = await self._mirror.run(service, full=full)
         except asyncio.CancelledError:
             if number is not None:
                 await self._ledger.let_go(number, "unfinished")

@@ -32,6 +32,7 @@ from pinui.workspace.transfers.kinds import Downloading, Uploading
 from pinui.workspace.transfers.ledger import Ledger
 from pinui.workspace.transfers.queue import AT_ONCE
 from pinui.workspace.transfers.rows import NewItem
+from pinui.workspace.transfers.slots import Slots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -89,7 +90,9 @@ class Workspace:
         self.mirror = Mirror(self.history, self._tell)
         self.uploading = Uploading(self)
         ledger = Ledger(paths.transfers)
-        self.mirroring = Mirroring(self.mirror, ledger)
+        at_once = profiles.setting("transfers_at_once")
+        slots = Slots(at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE)
+        self.mirroring = Mirroring(self.mirror, ledger, slots)
         kinds = {
             "upload": self.uploading,
             "download": Downloading(self),
@@ -97,9 +100,7 @@ class Workspace:
             "revoke": Revoking(self),
             "mirror": self.mirroring,
         }
-        at_once = profiles.setting("transfers_at_once")
-        at_once = at_once if isinstance(at_once, int) and at_once > 0 else AT_ONCE
-        self.transfers = Transfers(self, ledger, kinds, self._tell, at_once=at_once, on_wait=self._note_wait)
+        self.transfers = Transfers(self, ledger, kinds, self._tell, slots=slots, on_wait=self._note_wait)
 
     @classmethod
     async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:

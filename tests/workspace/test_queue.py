@@ -312,6 +312,62 @@ async def test_turns_go_round_kinds_and_requests() -> None:
     ]
 
 
+async def test_a_slot_that_is_taken_without_waiting_is_given_back_by_the_next_one() -> None:
+    slots, running, most = Slots(2), 0, list[int]()
+
+    async def work(request: int) -> None:
+        nonlocal running
+        async with slots.one("upload", request):
+            running += 1
+            most.append(running)
+            await asyncio.sleep(0)
+            running -= 1
+
+    async with asyncio.TaskGroup() as group:
+        for request in range(6):
+            group.create_task(work(request))
+        await asyncio.sleep(0)
+        with slots.now():
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            most.clear()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert max(most) == 1
+        most.clear()
+    assert max(most) == 2
+
+
+async def test_reading_the_account_takes_a_slot_from_transfers_and_waits_for_none(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload, hold = workspace.upload, asyncio.Event()
+
+    async def slow(source: Path, **options: Any) -> Any:
+        await hold.wait()
+        return await upload(source, **options)
+
+    monkeypatch.setattr(workspace, "upload", slow)
+    transfer = workspace.transfers.upload_all(files)
+    await until(workspace, lambda: len(transfer.running) == 3)
+    await asyncio.wait_for(workspace.sync(), 60)
+    run, numbers = workspace.mirror.run, list[int]()
+
+    async def watched(service: Any, **how: Any) -> Any:
+        hold.set()
+        await until(workspace, lambda: transfer.finished >= 3)
+        stop = workspace.subscribe(lambda: numbers.append(len(transfer.running)))
+        await until(workspace, lambda: transfer.finished >= 12)
+        stop()
+        return await run(service, **how)
+
+    monkeypatch.setattr(workspace.mirror, "run", watched)
+    await workspace.sync()
+    assert max(numbers) == 2, "the third slot is the account's"
+    await workspace.transfers.join()
+    assert transfer.state == "done"
+
+
 async def test_a_service_that_asks_for_a_pause_leaves_no_rate_on_its_rows(
     own_home: Path, files: list[Path], tmp_path: Path
 ) -> None:

@@ -110,7 +110,7 @@ class Transfers:
         kinds: Mapping[str, Kind],
         changed: Callable[[], None],
         *,
-        at_once: int = AT_ONCE,
+        slots: Slots,
         on_wait: Callable[[Service, float], None] = lambda _service, _seconds: None,
     ) -> None:
         self.is_patient = False
@@ -120,7 +120,7 @@ class Transfers:
         self.all: list[Transfer] = []
         self._services_of = services
         self._changed = changed
-        self._slots = Slots(at_once)
+        self._slots = slots
         self._next_id = 1
         self._services: dict[int, Service] = {}
         self._lines: dict[int, _Line] = {}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Generator
 
 __all__ = ["Slots"]
 
@@ -30,8 +30,17 @@ class Slots:
         finally:
             self._give()
 
+    @contextmanager
+    def now(self) -> Generator[None]:
+        """Have a slot at once, for short work that somebody waits for: the next slot that is given back is its."""
+        self._free -= 1
+        try:
+            yield
+        finally:
+            self._give()
+
     async def _take(self, kind: str, request: int) -> None:
-        if self._free and not self._waiting:
+        if self._free > 0 and not self._waiting:
             self._free -= 1
             return
         turn = asyncio.get_running_loop().create_future()
@@ -44,7 +53,7 @@ class Slots:
             raise
 
     def _give(self) -> None:
-        while self._waiting:
+        while self._waiting and self._free >= 0:
             kind = next(iter(self._waiting))
             requests = self._waiting.pop(kind)
             request = next(iter(requests))
