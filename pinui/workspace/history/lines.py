@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["BadLine", "entry_line", "export_lines", "import_lines", "parse_line"]
 
 AT_ONCE = 500
-ADDED_AT_ONCE = 4000  # a transaction costs as much as hundreds of rows; a longer one would keep others from writing
+ADDED_AT_ONCE = 10_000  # rows of a transaction write the same pages; a longer one would keep others from writing
 MAX_LINE = 64 * 1024 * 1024
 JSON_SAFE = 2**53
 SURROGATE = re.compile("[\ud800-\udfff]")

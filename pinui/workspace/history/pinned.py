@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pinui.workspace.rows import Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = [
     "BY_ENDING",
@@ -39,11 +40,17 @@ PinRow = tuple[int, str, int, int, "str | None", int, "str | None", "str | None"
 
 def both_versions(cid: str) -> tuple[str, str]:
     """The CID, perhaps with a path behind it, as it is and in its other version; twice the same if it has none."""
-    from pinui.ipfs.cid import other_version  # here, so that listing rows does not load it
-
     root, slash, path = cid.partition("/")
-    other = other_version(root)
+    other = _reader_of_cids()(root)
     return (cid, cid) if other is None else (cid, f"{other}{slash}{path}")
+
+
+@cache
+def _reader_of_cids() -> Callable[[str], str | None]:
+    """Import it when it is first used: listing rows needs none. A statement in its place costs as much as its work."""
+    from pinui.ipfs.cid import other_version
+
+    return other_version
 
 
 def ending(text: str) -> str:
