@@ -186,7 +186,7 @@ class Pinui(Workbench):
 
     async def action_quit(self) -> None:
         """Quit if the key was pressed by itself: the rest of stray text would go to the shell."""
-        self.if_by_itself(self._leave, lambda: self.tell_not_alone("q", "doesn't quit"))
+        self.if_by_itself(self._leave, lambda: self.tell_not_alone("app.quit", "doesn't quit"))
 
     def _leave(self) -> None:
         """Ask first while transfers or other work run. Unsaved text comes back at the next start."""

@@ -72,7 +72,7 @@ PROMPT = Group(
 
 NUMBER = Group(
     "A number to type",
-    (here("number.confirm", "enter", "submit", "confirm", "Confirm, if the number is right; l lists all rows"),),
+    (here("number.confirm", "enter", "submit", "confirm", "Confirm, if the number is right"),),
 )
 
 MENU = Group(
@@ -143,7 +143,7 @@ BUTTON = Group(
 FIELD = Group(
     "Fields",
     (
-        here("field.enter", "enter,i", "enter_field", "edit", "Enter the field; esc leaves it"),
+        here("field.enter", "enter,i", "enter_field", "edit", "Enter the field"),
         here(
             "field.leave",
             "escape",
@@ -211,13 +211,13 @@ KEYS = (
 ABOUT = {
     "question": (
         "A question",
-        "A change that can't be undone from here. Esc and Cancel change nothing. The capital "
-        "letter in the button says yes, and so does enter on that button: half a second after the last key, so that "
+        "A change that can't be undone from here. Cancel changes nothing. The capital "
+        "letter in the button says yes, and so does that button itself: half a second after the last key, so that "
         "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead; l "
         "lists them all.",
     ),
-    "choices": ("A menu", "Choose a line by its letter, with ↑ ↓ and enter, or by two clicks. Esc chooses none."),
+    "choices": ("A menu", "Choose a line by its letter, with the cursor, or by two clicks."),
     "log": ("The log of messages", "Every message of this run, the newest first. An error has all its words here."),
-    "prompt": ("A line to fill in", "Enter takes the text of the line, esc changes nothing."),
+    "prompt": ("A line to fill in", "Nothing changes until you take the text of the line."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -13,7 +13,7 @@ KIND_LABELS = {"json": "json", "file": "file", "message": "msg"}
 PIN_STATES = {
     "queued": ("◌", "warning", "the service looks for the content"),
     "pinning": ("◌", "warning", "the service is fetching the content"),
-    "failed": ("✗", "error", "the service did not find the content; P asks again"),
+    "failed": ("✗", "error", "the service did not find the content; pin its CID to ask again"),
 }
 """The mark, the tone and an explanation of a pin that the service was asked for and has not made yet."""
 VERDICTS = {

@@ -6,12 +6,15 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 
-__all__ = ["Command", "Group", "Place", "bindings", "here", "key_name", "key_table", "quiet", "spare"]
+__all__ = ["Command", "Group", "KeyOf", "Place", "bindings", "here", "key_name", "key_table", "quiet", "spare"]
+
+KeyOf = Callable[[str], str]
+"""The key of a command, by its id, as people write it: `Workbench.key`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,7 @@ class PinuiProvider(Provider):
                 if command.palette:
                     place = f"{group.title.partition(':')[0]}: " if group.place else ""
                     name = place + command.label if place else command.label[0].upper() + command.label[1:]
-                    keys = self.bench.keys.get(command.id, command.keys)
-                    about = f"{command.tooltip}  ({key_name(keys.split(',')[0])})"
+                    about = f"{command.tooltip}  ({key_name(self.bench.keys_of(command.id)[0])})"
                     yield Known(name, about, partial(self._run, group, command))
 
     async def _run(self, group: Group, command: Command) -> None:

@@ -104,7 +104,7 @@ def _picture(preview: Peek, width: int, height: int, *, colours: bool) -> Shown 
 
 
 def _too_large(how_large: str, width: int) -> Shown:
-    sentence = f"This picture is too large to show: {how_large}. o opens it in the browser, d saves it."
+    sentence = f"This picture is too large to show: {how_large}. Open it in the browser, or download it."
     return Shown([[(line, "warning")] for line in wrapped(sentence, width)], width, "picture")
 
 

@@ -29,8 +29,11 @@ class TransferNews:
         self.revoked: list[Transfer] = []
         """Bulk revokes among them, cancelled ones too. Each has a report of its own."""
 
-    def news(self, transfers: Sequence[Transfer]) -> str | None:
-        """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell."""
+    def news(self, transfers: Sequence[Transfer], key: str) -> str | None:
+        """A sentence when the last of them has ended, or one that took long; None if there is nothing to tell.
+
+        `key` goes to Files.
+        """
         finished = {(one.id, one.ended_at): one for one in transfers if one.has_ended and one.ended_at is not None}
         new = [one for key, one in finished.items() if key not in self._known]
         self._known = set(finished)
@@ -42,14 +45,16 @@ class TransferNews:
         if active:
             slow = [one for one in new if (one.ended_at or 0) - (one.started_at or 0) >= LONG]
             them = "it" if active == 1 else "them"
-            return f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. 3 shows {them}." if slow else None
+            return (
+                f"{_fate(slow[-1])}; {plural(active, 'transfer')} not done yet. {key} shows {them}." if slow else None
+            )
         together, self._together = self._together, []
         failed = sum(one.state == "failed" for one in together)
         if len(together) == 1:
-            return f"{_fate(together[0])}. 3 shows it."
+            return f"{_fate(together[0])}. {key} shows it."
         if failed:
-            return f"Transfers have ended, {failed} failed. 3 shows them."
-        return "Transfers have ended. 3 shows them." if together else None
+            return f"Transfers have ended, {failed} failed. {key} shows them."
+        return f"Transfers have ended. {key} shows them." if together else None
 
 
 def transfer_words(totals: Totals) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 from urllib.parse import urlsplit
 
 from textual import events
+from textual.keys import key_to_character
 from textual.message import Message
 from textual.timer import Timer
 
@@ -23,7 +24,7 @@ from pinui.tui.busy import Busy
 from pinui.tui.common_keys import APP
 from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
-from pinui.tui.keys import Group, bindings
+from pinui.tui.keys import Group, bindings, key_name
 from pinui.tui.textual_private import ParsedOnce, set_first_theme
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
 from pinui.tui.transfer_news import TransferNews, transfer_words
@@ -164,6 +165,17 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self._shown_at = 0.0
         self._chosen_theme = ""
         self.unsaved = UnsavedText(self, self._gather_text, self._tell_lost)
+
+    def keys_of(self, command: str) -> list[str]:
+        """The keys of a command, by its id, as Textual calls them: those of `config.toml`, or the usual ones."""
+        usual = next(one.keys for group in self.KEYS for one in group.commands if one.id == command)
+        return self.keys.get(command, usual).split(",")
+
+    def key(self, command: str) -> str:
+        """The key of a command, for a sentence. While a field has the focus, it is a key that types nothing."""
+        keys, field = self.keys_of(command), self.focused if self.screen_stack else None
+        works = (key for key in keys if field is None or not field.check_consume_key(key, key_to_character(key)))
+        return key_name(next(works, keys[0]))
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -434,10 +446,12 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         left = [row for row in rows if row.state in ("left", "paused") and row.kind != "mirror"]
         if left:
             be, them = ("was", "it") if len(left) == 1 else ("were", "them")
-            self.tell(f"{plural(len(left), 'transfer')} {be} not finished last time. 3 shows {them}.")
+            self.tell(
+                f"{plural(len(left), 'transfer')} {be} not finished last time. {self.key('app.files')} shows {them}."
+            )
 
     def _tell_transfer_news(self) -> None:
-        news = self._transfer_news.news(self.workspace.transfers.all)
+        news = self._transfer_news.news(self.workspace.transfers.all, self.key("app.files"))
         for revoked in self._transfer_news.revoked:
             self.run_worker(self._tell_revoked(revoked), group="app.revoked", exit_on_error=False)
         if self._transfer_news.wrong is not None:
@@ -495,9 +509,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.messages.append(Told(self.clock(), words, severity))
         self.notify(words, severity=severity, markup=False)
 
-    def tell_not_alone(self, key: str, does_not: str) -> None:
+    def tell_not_alone(self, command: str, does_not: str) -> None:
         """A toast for a key that arrived with others, all at once, as stray text does."""
-        self.tell(f"{key} came with other keys at once and {does_not}. Press it by itself.", warning=True)
+        self.tell(f"{self.key(command)} came with other keys at once and {does_not}. Press it by itself.", warning=True)
 
     def tell_error(self, error: BaseException) -> None:
         """A toast for something that went wrong; the log of `--debug` tells where it came from."""

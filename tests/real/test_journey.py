@@ -168,7 +168,7 @@ def test_a_newcomer_gets_through_everything_in_one_sitting(tmux: Tmux, tmp_path:
     tmux.press("a")
     tmux.shows("3 marked")
     tmux.press("x")
-    tmux.shows("Revoke 3 pins", "u stores them again", "R to revoke")
+    tmux.shows("Revoke 3 pins", "You can store them again", "R to revoke")
     tmux.press("R")
     tmux.shows("Revoked 3 pins.")
     tmux.press("z")

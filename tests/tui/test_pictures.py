@@ -154,7 +154,7 @@ def test_a_look_at_any_content_costs_little_memory(make: Callable[[], bytes], wo
 
 def test_a_picture_that_is_too_large_says_so_and_what_can_be_done() -> None:
     shown = show_bytes(whole(TOO_LARGE["PNG"]()), 200, 20)
-    words = "This picture is too large to show: 6300 × 6300 pixels. o opens it in the browser, d saves it."
+    words = "This picture is too large to show: 6300 × 6300 pixels. Open it in the browser, or download it."
     assert shown.lines == [[(words, "warning")]]
     beginning = Peek(b"\xff\xd8\xff" + bytes(1000), total=12_000_000)
     assert "too large to show: 12 MB." in str(show_bytes(beginning, 200, 20).lines)

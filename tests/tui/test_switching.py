@@ -159,33 +159,33 @@ def transfer(number: int, state: Any, seconds: float = 1.0) -> Transfer:
 def test_each_end_is_told_once_and_old_failures_are_not_told_again() -> None:
     transfers = TransferNews()
     first = transfer(1, "failed")
-    assert transfers.news([transfer(1, "running")]) is None
-    assert transfers.news([first]) == "1.bin failed. 3 shows it."
-    assert transfers.news([first]) is None
-    assert transfers.news([first, transfer(2, "running")]) is None
-    assert transfers.news([first, transfer(2, "done")]) == "2.bin is uploaded. 3 shows it."
+    assert transfers.news([transfer(1, "running")], "3") is None
+    assert transfers.news([first], "3") == "1.bin failed. 3 shows it."
+    assert transfers.news([first], "3") is None
+    assert transfers.news([first, transfer(2, "running")], "3") is None
+    assert transfers.news([first, transfer(2, "done")], "3") == "2.bin is uploaded. 3 shows it."
     retried = transfer(1, "failed", 9.0)
-    assert transfers.news([retried, transfer(2, "done")]) == "1.bin failed. 3 shows it."
+    assert transfers.news([retried, transfer(2, "done")], "3") == "1.bin failed. 3 shows it."
 
 
 def test_a_failure_among_many_is_told_when_the_last_has_ended() -> None:
     transfers = TransferNews()
-    assert transfers.news([transfer(1, "failed"), transfer(2, "running")]) is None
+    assert transfers.news([transfer(1, "failed"), transfer(2, "running")], "3") is None
     both = [transfer(1, "failed"), transfer(2, "done")]
-    assert transfers.news(both) == "Transfers have ended, 1 failed. 3 shows them."
+    assert transfers.news(both, "3") == "Transfers have ended, 1 failed. 3 shows them."
 
 
 def test_one_that_took_long_is_told_while_others_go_on() -> None:
     transfers = TransferNews()
     going = transfer(9, "running")
-    assert transfers.news([transfer(1, "done"), going]) is None, "many short ones would ring without end"
-    told = transfers.news([transfer(1, "done"), transfer(2, "done", LONG), going])
+    assert transfers.news([transfer(1, "done"), going], "3") is None, "many short ones would ring without end"
+    told = transfers.news([transfer(1, "done"), transfer(2, "done", LONG), going], "3")
     assert told == "2.bin is uploaded; 1 transfer not done yet. 3 shows it."
     down = replace(transfer(3, "done", LONG), kind="download")
-    assert transfers.news([down, going]) == "3.bin is here; 1 transfer not done yet. 3 shows it."
+    assert transfers.news([down, going], "3") == "3.bin is here; 1 transfer not done yet. 3 shows it."
     two = [transfer(4, "failed", LONG), going, transfer(10, "running")]
-    assert transfers.news(two) == "4.bin failed; 2 transfers not done yet. 3 shows them."
+    assert transfers.news(two, "3") == "4.bin failed; 2 transfers not done yet. 3 shows them."
 
 
 def test_what_was_cancelled_is_no_news() -> None:
-    assert TransferNews().news([transfer(1, "cancelled", LONG)]) is None
+    assert TransferNews().news([transfer(1, "cancelled", LONG)], "3") is None

@@ -264,7 +264,7 @@ async def test_the_smallest_terminal_shows_every_step_and_all_that_is_wrong() ->
 
 def test_a_service_that_answers_with_pages_leaves_room_for_what_to_do() -> None:
     long = ProviderError("HTTP error 500", status=500, details="trouble " * 3000)
-    words = answer_words(TestResult(False, 1.0, long)).plain
+    words = answer_words(TestResult(False, 1.0, long), str).plain
     assert len(words) < 500
     assert words.startswith("✗ trouble trouble")
     assert "Try again later." in words

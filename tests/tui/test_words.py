@@ -107,12 +107,12 @@ def test_a_token_may_say_anything_about_its_end(ends: str, zone: str, monkeypatc
     claims = base64.urlsafe_b64encode(f'{{"exp":{ends}}}'.encode()).decode().rstrip("=")
     secret = Secret(f"eyJhbGciOiJIUzI1NiJ9.{claims}.c2ln")
     assert token_verdict(secret, scene.clock())[0]
-    assert token_words(Credential(secret, "keyring", None, expiry(secret)), scene.clock())
+    assert token_words(Credential(secret, "keyring", None, expiry(secret)), scene.clock(), str)
 
 
 def test_a_token_names_the_variable_that_it_came_from() -> None:
     told = Credential(Secret("t"), "environment", variable="PINUI_TOKEN_WORK")
-    assert token_words(told, scene.clock()) == "from PINUI_TOKEN_WORK in the environment"
+    assert token_words(told, scene.clock(), str) == "from PINUI_TOKEN_WORK in the environment"
 
 
 @given(st.binary(max_size=3000), st.booleans(), st.integers(20, 120))

@@ -148,7 +148,7 @@ class Confirm(Dialog[bool]):
     @property
     def ready_words(self) -> str:
         """Hint shown once the question can be answered."""
-        return f"{self.letter} to {self.verb} · esc to cancel"
+        return f"{self.letter} to {self.verb} · {self.app.key('dialog.close')} to cancel"
 
     @property
     def waiting_words(self) -> str:
@@ -282,7 +282,7 @@ class ConfirmNumber(Confirm):
     @property
     def ready_words(self) -> str:
         """Hint shown once the question can be answered."""
-        return "enter to confirm · esc to cancel"
+        return f"{self.app.key('number.confirm')} to confirm · {self.app.key('dialog.close')} to cancel"
 
     @property
     def waiting_words(self) -> str:
@@ -367,7 +367,7 @@ def revoke_question(
     what = "them" if number > 1 else "it"
     consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
     if again is None:
-        consequence += f"In Pins, u stores {what} again while the content can be found."
+        consequence += f"You can store {what} again in Pins while the content can be found."
     else:
         some = "None" if not again else "All" if again == number else f"{count(again)} of them"
         others = "" if again == number else "; the others can't be brought back" if again else ""
@@ -406,7 +406,7 @@ def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
     consequences: list[str] = []
     if running:
         undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
-        lists = "lists it, and r goes on" if running == 1 else "lists them, and R goes on with all"
+        lists = "lists it, and can resume it" if running == 1 else "lists them, and can resume them"
         consequences.append(f"Nothing is lost: next time, Files {lists}.")
     for work in unfinished:
         undone.append(work.fact)
@@ -426,7 +426,7 @@ def replace_text_question() -> Confirm:
     return Confirm(
         "Replace the text",
         "The text in the editor is not stored. Replace it?",
-        "There is no other copy. Esc keeps it; F5 stores it.",
+        "There is no other copy. Cancel keeps it.",
         "Replace",
     )
 

@@ -24,9 +24,9 @@ TEXT = (
     "Store JSON, files and messages on IPFS. Each gets a CID: an address made from its contents, so that nobody can "
     "change it unnoticed.\n\n"
     "[$warning]On a pinning service, what you store is public.[/] Copies may outlive your pin. On the local node only "
-    "this machine can read it. Nothing is encrypted for you.\n\n"
-    "[bold $primary]enter[/]   $begin\n"
-    "[bold $primary]s[/]       set up a pinning service [$muted](needs a token)[/]"
+    "this machine can read it. Nothing is encrypted.\n\n"
+    "[bold $primary]$first[/]   $begin\n"
+    "[bold $primary]$second[/]   set up a pinning service [$muted](needs a token)[/]"
 )
 
 
@@ -45,7 +45,10 @@ class WelcomeScreen(Screen[None]):
         begin = "begin here, on a node inside pinui"
         if profile.preset != "local":
             begin = f"begin with {profile.name}, at {urlsplit(profile.api_url or '').netloc}"
-        box = Static(Content.from_markup(TEXT, begin=Content(clean_line(begin))), id="welcome")
+        keys = [self.app.key(f"welcome.{command}") for command in ("begin", "service")]
+        first, second = (key.ljust(max(map(len, keys))) for key in keys)
+        words = Content.from_markup(TEXT, begin=Content(clean_line(begin)), first=first, second=second)
+        box = Static(words, id="welcome")
         box.border_title = "Welcome to pinui."
         yield box
         yield KeyBar()

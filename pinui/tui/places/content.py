@@ -79,7 +79,14 @@ class ContentScreen(Dialog[str]):
             shown = Shown(folder_lines(content.entries, -1, room[0]), room[0], "folder")
         else:
             shown = await asyncio.to_thread(show_bytes, content, *room, colours=colours)
-        lines = [*shown.lines, *([[("cut here: d downloads all of it", "warning")]] if shown.cut else [])]
+        lines = [
+            *shown.lines,
+            *(
+                [[(f"cut here: {self.app.key('content.download')} downloads all of it", "warning")]]
+                if shown.cut
+                else []
+            ),
+        ]
         view.styles.height = min(len(lines), room[1])
         view.show_lines(lines, widest=shown.widest)
         if not isinstance(content, str):

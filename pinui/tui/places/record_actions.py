@@ -103,7 +103,8 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
             screen.app.tell(f"Nothing was revoked: another profile came into use, not {profile}.", warning=True)
             return {}
         screen.workspace.revoke_many(pins)
-        screen.app.tell(f"Revoking {plural(len(pins), 'pin')}. 3 shows how far it is; c cancels it there.")
+        files, cancel = screen.app.key("app.files"), screen.app.key("transfers.cancel")
+        screen.app.tell(f"Revoking {plural(len(pins), 'pin')}. {files} shows how far it is; {cancel} cancels it there.")
         return None
     failed, already = await _revoke_each(service, screen, once)
     done, was = len(once) - len(failed) - already, "was" if already == 1 else "were"

@@ -158,7 +158,7 @@ class Field(DrawnInput):
         """A line break arrived with other text."""
         if self.KEEPS_LINES:
             self.replace("\n", *self.selection)
-        self.app.tell_not_alone("Enter", "does nothing")
+        self.app.tell_not_alone("prompt.submit", "does nothing")
 
     def on_paste(self, event: events.Paste) -> None:
         """Take the text in this field's own way."""

@@ -66,10 +66,11 @@ class KeyBar(Bar):
             else:
                 own.append((Content.styled(f"{key_name(key)} {label}", "$muted"), ""))
         if hidden := self._hidden_pane():
-            own = [part for part in own if part[1] != "app.simulate_key('tab')"]
-            hint = Content.assemble(("tab", "bold $primary"), (f" {clean_line(hidden)}", "$second"))
+            tab = self.app.keys_of("places.next")[0]
+            own = [part for part in own if part[1] != f"app.simulate_key('{tab}')"]
+            hint = Content.assemble((key_name(tab), "bold $primary"), (f" {clean_line(hidden)}", "$second"))
             first = len(own) if "field.leave" in keys else 0  # in a field, what esc does matters more
-            own.insert(first, (hint, "app.simulate_key('tab')"))
+            own.insert(first, (hint, f"app.simulate_key('{tab}')"))
         room = self.size.width - 2
         if _width(own) + _width(common) + 3 > room:
             common = common[1:]
@@ -77,7 +78,7 @@ class KeyBar(Bar):
             common = []
         while own and _width(own) + _width(common) + 3 > room:
             # In a field letters are typed: the way out is never what is left out.
-            is_way_out = "field.leave" in keys and own[-1][1] == "app.simulate_key('escape')"
+            is_way_out = "field.leave" in keys and own[-1][1] == f"app.simulate_key('{keys['field.leave'][0]}')"
             own.pop(-2 if is_way_out and len(own) > 1 else -1)
         filler = Content(" " * max(0, room - _width(own) - _width(common)))
         return self.lay_out([(Content(" "), ""), *_spaced(own), (filler, ""), *_spaced(common)])

@@ -8,6 +8,7 @@ from textual.reactive import reactive
 
 from pinui.tui.common_keys import PLACES
 from pinui.tui.display import fit
+from pinui.tui.keys import key_name
 from pinui.tui.widgets.bar import Bar
 from pinui.workspace.text import clean_line
 
@@ -38,10 +39,11 @@ class TopBar(Bar):
         places: list[tuple[Content, str]] = []
         for place in PLACES:
             title = place.short if small else place.title
+            key = key_name(self.app.keys_of(f"app.{place.id}")[0])
             if place.id == self.place:
-                content = Content.styled(f"{gap}{place.digit} {title}{gap}", "bold $on-primary on $primary")
+                content = Content.styled(f"{gap}{key} {title}{gap}", "bold $on-primary on $primary")
             else:
-                content = Content.assemble((f"{gap}{place.digit}", "$primary"), (f" {title}{gap}", "$second"))
+                content = Content.assemble((f"{gap}{key}", "$primary"), (f" {title}{gap}", "$second"))
             places.append((content, f"app.go('{place.id}')"))
         name = clean_line(self.profile)
         sign = Content.assemble((dot, colour), " ")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from pinui.figures import count, day
+from pinui.tui.keys import KeyOf
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.text import clean, clean_line
 
@@ -21,7 +22,7 @@ LONGEST = 200
 
 
 def answer_words(
-    result: TestResult, api: str | None = None, *, is_account: bool = True, has_token: bool = True
+    result: TestResult, key: KeyOf, api: str | None = None, *, is_account: bool = True, has_token: bool = True
 ) -> Content:
     """The result of the test, the API that the token knows, and the next step."""
     if result.ok:
@@ -29,14 +30,14 @@ def answer_words(
             (f"✓ The {'service accepts the token' if has_token else 'daemon answers'}", "bold $success"),
             f"  {result.milliseconds:.0f} ms\n\n",
             f"{api}\n\n" if api else "",
-            (f"enter saves the profile{' and the token' if has_token else ''}.", "$muted"),
+            (f"{key('wizard.save')} saves the profile{' and the token' if has_token else ''}.", "$muted"),
         )
     error = result.error or ValueError("There was no answer.")
     return Content.assemble(
         ("✗ ", "bold $error"),
         (shortened(own_words(error)), "bold $strong"),
         f"\n\n{clean(advice(error, is_account=is_account))}\n\n",
-        ("Nothing is saved. enter tries again, esc goes back.", "$muted"),
+        (f"Nothing is saved. {key('wizard.try_again')} tries again, {key('wizard.back')} goes back.", "$muted"),
     )
 
 

@@ -11,6 +11,7 @@ from textual.message import Message
 from pinui.figures import ago, count, day, plural, size, total_size
 from pinui.tui.display import wrapped
 from pinui.tui.errors import sentence
+from pinui.tui.keys import KeyOf
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Credential, KeyringState, NoToken, Profile, Query, TestResult
@@ -41,7 +42,7 @@ class Facts(LineView):
         """Show the facts about this profile."""
         tests, width = self.app.tests.get(profile.name, []), self.content_width
         has_token = profile.traits.needs_token or bool((await self.app.workspace.credential(profile)).secret)
-        lines: Lines = [*verdict(tests, width, has_token=has_token), []]
+        lines: Lines = [*verdict(tests, width, self.app.key, has_token=has_token), []]
         for label, text in await self.addresses(profile):
             for number, line in enumerate(wrapped(text, max(20, width - LABEL))):
                 lines.append(
@@ -67,9 +68,9 @@ class Facts(LineView):
             facts.append(("Copies", replication_words(profile)))
         if profile.preset != "local":
             credential = await workspace.credential(profile)
-            words = token_words(credential, self.app.clock())
+            words = token_words(credential, self.app.clock(), self.app.key)
             if credential.origin == "none" and not profile.traits.needs_token:
-                words = "none · r enters one, if the daemon asks for it"
+                words = f"none · {self.app.key('connection.token')} enters one, if the daemon asks for it"
             facts.append(("Token", words))
         else:
             facts.append(("Token", ORIGINS["node"]))
@@ -125,10 +126,16 @@ def standing(profile: Profile, tests: Sequence[TestResult]) -> tuple[str, str]:
     return ("✗ unreachable" if isinstance(error, ConnectionError) else "✗ failed"), "error"
 
 
-def verdict(tests: Sequence[TestResult], width: int, *, has_token: bool = True) -> Lines:
+def verdict(tests: Sequence[TestResult], width: int, key: KeyOf, *, has_token: bool = True) -> Lines:
     """The result of the last test."""
     if not tests:
-        return [[("○ Not tested yet  ", "bold muted"), ("t", "bold primary"), (" asks the service now", "muted")]]
+        return [
+            [
+                ("○ Not tested yet  ", "bold muted"),
+                (key("connection.test"), "bold primary"),
+                (" asks the service now", "muted"),
+            ]
+        ]
     if tests[-1].ok:
         words = "the service accepts the token" if has_token else "the daemon answers, and asks for no token"
         return [[("✓ Connected  ", "bold success"), (words, "muted")]]
@@ -138,10 +145,10 @@ def verdict(tests: Sequence[TestResult], width: int, *, has_token: bool = True) 
     return [[title], *([(line, "text")] for line in wrapped(words, width))]
 
 
-def token_words(credential: Credential, now: float) -> str:
+def token_words(credential: Credential, now: float, key: KeyOf) -> str:
     """The place and the end of a token; never the token itself."""
     if credential.origin == "none":
-        return credential.trouble or "none yet · r enters one"
+        return credential.trouble or f"none yet · {key('connection.token')} enters one"
     words = ORIGINS.get(credential.origin, "in the OS keyring")
     if credential.variable is not None:
         words = f"from {credential.variable} in the environment"

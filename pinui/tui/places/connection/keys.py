@@ -77,7 +77,7 @@ ABOUT = {
     "profiles": (
         "Profiles",
         "The services you can pin to. Tokens live in the keyring of your system, or in memory for this run; they are "
-        "never shown. A service is tested only when you press t.",
+        "never shown. A service is tested only when you ask for it.",
     ),
     "facts": ("Connection", "The facts about this profile."),
     "wizard": (

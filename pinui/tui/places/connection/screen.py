@@ -183,7 +183,7 @@ class ConnectionScreen(PlaceScreen):
         await self._reload()
         credential = await self.workspace.credential(await asyncio.to_thread(self.workspace.profiles.get, profile.name))
         if credential.secret is None and credential.trouble:
-            self.app.tell(f"{credential.trouble} r enters one.", warning=True)
+            self.app.tell(f"{credential.trouble} {self.app.key('connection.token')} enters one.", warning=True)
 
     def action_replace_token(self) -> None:
         """A new token, unseen."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from pinui.tui.dialogs.dialog import Dialog, say
 from pinui.tui.dialogs.prompt import Choice, MenuList, one_token
 from pinui.tui.errors import sentence
 from pinui.tui.focus import focus_now
-from pinui.tui.keys import bindings
+from pinui.tui.keys import KeyOf, bindings
 from pinui.tui.other_programs import open_page
 from pinui.tui.places.connection.advice import answer_words, token_verdict
 from pinui.tui.places.connection.facts import token_goes
@@ -74,20 +75,20 @@ STEPS = ("Service", "Token", "Gateway", "Test", "Done")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its step, the widget that has the focus there, and its keys in words."""
+    """A page: its step, the widget that has the focus there, and the words for its keys, by command."""
 
     step: int
     focus: str
-    keys: str
+    keys: Mapping[str, str]
 
 
 PAGES = {
-    "service": Page(0, "menu", "esc leave · enter next"),
-    "address": Page(0, "name", "esc back · tab next field · enter next"),
-    "token": Page(1, "token", "esc back · enter next"),
-    "gateway": Page(2, "gateway", "esc back · tab next field · enter next"),
-    "test": Page(3, "testing", "esc back"),
-    "done": Page(4, "done", "enter use it"),
+    "service": Page(0, "menu", {"wizard.back": "leave", "wizard.next": "next"}),
+    "address": Page(0, "name", {"wizard.back": "back", "wizard.field": "next field", "wizard.next": "next"}),
+    "token": Page(1, "token", {"wizard.back": "back", "wizard.next": "next"}),
+    "gateway": Page(2, "gateway", {"wizard.back": "back", "wizard.field": "next field", "wizard.next": "next"}),
+    "test": Page(3, "testing", {"wizard.back": "back"}),
+    "done": Page(4, "done", {"wizard.use": "use it"}),
 }
 
 
@@ -118,7 +119,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
         with Vertical(classes="dialog", id="wizard") as box:
             box.border_title = "Set up a service"
             yield Static(id="steps")
-            yield from pages()
+            yield from pages(self.app.key)
             yield Static(id="trouble", markup=False)
         yield KeyBar()
 
@@ -134,8 +135,8 @@ class Wizard(Dialog[str], inherit_bindings=False):
             self.query_one(f"#page-{other}").display = other == page
         self._draw_steps()
         has_key, is_daemon = self._traits.is_account, self._traits.is_daemon
-        keys = PAGES[page].keys if page != "gateway" or has_key else "esc back · enter test"
-        self.query_one("#wizard").border_subtitle = keys
+        no_key = {"wizard.back": "back", "wizard.test": "test"}
+        self._name_keys(PAGES[page].keys if page != "gateway" or has_key else no_key)
         for kind, is_shown in (
             ("pinata", self.service == "pinata"),
             ("daemon", is_daemon),
@@ -151,6 +152,10 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.refresh_bindings()
         if page == "token":
             self.run_worker(self._say_where_it_goes, group="wizard.keyring", exclusive=True, exit_on_error=False)
+
+    def _name_keys(self, words: Mapping[str, str]) -> None:
+        named = [f"{self.app.key(command)} {word}" for command, word in words.items()]
+        self.query_one("#wizard").border_subtitle = " · ".join(named)
 
     async def _say_where_it_goes(self) -> None:
         keyring = await self.app.workspace.credentials.keyring_state()
@@ -408,7 +413,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
     def _ask(self) -> None:
         self.tested = None  # at once: an answer to what was asked before must not let enter save this
         self.query_one("#testing", Static).update(Content("Asking the service …"))
-        self.query_one("#wizard").border_subtitle = PAGES["test"].keys
+        self._name_keys(PAGES["test"].keys)
         self.refresh_bindings()
         self._testing = self.run_worker(self._test, group="wizard.test", exclusive=True, exit_on_error=False)
 
@@ -423,9 +428,11 @@ class Wizard(Dialog[str], inherit_bindings=False):
         else:
             result, api = await self.app.workspace.test(draft, self.secret()), api_sentence(draft)
         self.tested = result
-        words = answer_words(result, api, is_account=self._traits.is_account, has_token=bool(self.secret()))
+        words = answer_words(
+            result, self.app.key, api, is_account=self._traits.is_account, has_token=bool(self.secret())
+        )
         self.query_one("#testing", Static).update(words)
-        self.query_one("#wizard").border_subtitle = f"esc back · enter {self._enter}"
+        self._name_keys({"wizard.back": "back", f"wizard.{self._enter.replace(' ', '_')}": self._enter})
         self.refresh_bindings()
 
     async def _save(self) -> None:
@@ -454,7 +461,7 @@ class Wizard(Dialog[str], inherit_bindings=False):
             ("✓ Saved as ", "bold $success"),
             (draft.name, "bold $strong"),
             f"\n\n{clean(where)}\n\n",
-            ("enter begins to use it.", "$muted"),
+            (f"{self.app.key('wizard.use')} begins to use it.", "$muted"),
         ]
         self.saved_as = draft.name
         self.query_one("#done", Static).update(Content.assemble(*parts))
@@ -497,7 +504,7 @@ def boxed(title: str, field: Field) -> Vertical:
     return box
 
 
-def pages() -> ComposeResult:
+def pages(key: KeyOf) -> ComposeResult:
     """The fields and sentences of every step."""
     with Vertical(id="page-service"):
         yield say("Where should your pins live?", "question")
@@ -521,13 +528,13 @@ def pages() -> ComposeResult:
         yield Static(id="verdict")
         yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later account")
         yield say("Leave it empty if it asks for none. It may be a token or user:password.", "say daemon")
-        yield say("Where do I get one?  F2 opens the page.", "say pinata")
+        yield say(f"Where do I get one?  {key('wizard.page')} opens the page.", "say pinata")
     with Vertical(id="page-gateway"):
         yield say("Which gateway should contents be read from?", "question")
         yield boxed("Gateway", WizardField(id="gateway"))
-        key = boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
-        key.add_class("account")
-        yield key
+        gateway_key = boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
+        gateway_key.add_class("account")
+        yield gateway_key
         reads = say("")
         reads.id = "reads"
         yield reads

@@ -69,7 +69,7 @@ class FolderQuestion(Confirm):
     @property
     def waiting_words(self) -> str:
         """Hint shown while keys are ignored."""
-        return super().waiting_words if self._can_answer else "esc to cancel"
+        return super().waiting_words if self._can_answer else f"{self.app.key('dialog.close')} to cancel"
 
     def action_toggle_hidden(self) -> None:
         """Take hidden names in, or leave them out."""
@@ -150,13 +150,14 @@ class FolderQuestion(Confirm):
         self._found = (files_before + files, size_before + total)
 
     def _left_out_words(self, left_out: LeftOut) -> str:
+        hidden, each = self.app.key("folder_question.hidden"), self.app.key("folder_question.each")
         words = [f"Left out: {left_out}."] if left_out else []
         if left_out.hidden:
-            words.append("The key . takes hidden names in.")
+            words.append(f"The key {hidden} includes hidden names.")
         elif self.hidden:
-            words.append("Hidden names go up, too: the key . leaves them out.")
+            words.append(f"Hidden names go up, too: the key {hidden} leaves them out.")
         if self.each:
-            words.append("Each file gets a CID of its own: f makes each folder one CID again.")
+            words.append(f"Each file gets a CID of its own: {each} makes each folder one CID again.")
         return "\n".join(words)
 
     def _show_progress(self) -> None:

@@ -20,7 +20,7 @@ BROWSER = Group(
         Command("browser.path", "p", "screen.type_path", "type a path", "Type or paste a path to go to"),
         Command("browser.download", "d", "screen.download", "download", "Fetch a file by its CID"),
         here("browser.open", "enter,l,right", "open('open')", "open", "Go into the folder"),
-        here("browser.enter", "enter", "open('mark')", "mark", "Mark this file, like space"),
+        here("browser.enter", "enter", "open('mark')", "mark", "Mark this file"),
         here("browser.up", "backspace,h,left", "parent", "up", "Go to the folder above"),
         here("browser.unmark", "escape", "unmark_all", "unmark all", "Take every mark away, in other folders too"),
         spare(
@@ -121,11 +121,11 @@ KEYS = (
 )
 
 ABOUT = {
-    "browser": ("Upload", "Your own files. Mark some with space and upload them with u. A folder becomes one CID."),
+    "browser": ("Upload", "Your own files. Mark some and upload them. A folder becomes one CID."),
     "download": ("Download", "Enter a CID and where to save it. It is verified before it is saved."),
     "transfers": (
         "Transfers",
-        "Uploads and downloads. They go on while you are in another place; only c cancels one. "
+        "Uploads and downloads. They go on while you are in another place; only you can cancel one. "
         "Transfers that are not finished when you quit are here next time.",
     ),
 }

@@ -85,7 +85,7 @@ class FilesScreen(PlaceScreen):
     def on_mount(self) -> None:
         """Titles, and the folder we are in."""
         pane_title(self.query_one("#browser"), "Upload")
-        pane_title(self.query_one("#download"), "Download", "enter to fill in")
+        pane_title(self.query_one("#download"), "Download", f"{self.app.key('field.enter')} to fill in")
         pane_title(self.query_one("#transfers"), "Transfers")
         self.read(self.browser.folder)
         self.set_interval(LOOK_SECONDS, self.look_again)
@@ -154,9 +154,9 @@ class FilesScreen(PlaceScreen):
         marked = self.browser.marked
         self.refresh_bindings()
         fact = (
-            f"{_tally(marked, self.browser.folder)} · u uploads"
+            f"{_tally(marked, self.browser.folder)} · {self.app.key('browser.upload')} uploads"
             if marked
-            else "space marks · paste a path, or p types one"
+            else f"{self.app.key('browser.mark')} marks · paste a path, or {self.app.key('browser.path')} types one"
         )
         pane_title(self.browser, "Upload", fact)
 
@@ -166,13 +166,15 @@ class FilesScreen(PlaceScreen):
 
     def action_upload(self) -> None:
         """Upload the marked paths, or the one under the cursor. A `u` inside stray text publishes nothing."""
-        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("u", "uploads nothing"))
+        self.app.if_by_itself(self._upload_chosen, lambda: self.app.tell_not_alone("browser.upload", "uploads nothing"))
 
     def _upload_chosen(self) -> None:
         browser = self.browser
         paths = list(browser.marked) or ([browser.current.path] if browser.current else [])
         if not paths:
-            self.app.tell("Mark files with space first, or put the cursor on one.", warning=True)
+            self.app.tell(
+                f"Mark files with {self.app.key('browser.mark')} first, or put the cursor on one.", warning=True
+            )
         else:
             self.ask_on(lambda: self._upload(paths), "upload")
 

@@ -13,7 +13,7 @@ from textual.message import Message
 from pinui.figures import duration, short_cid, size
 from pinui.tui.display import fit, right, short_path, wrapped
 from pinui.tui.entries import VERDICTS
-from pinui.tui.keys import bindings
+from pinui.tui.keys import KeyOf, bindings
 from pinui.tui.places.files.keys import TRANSFERS
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line, Span
@@ -106,7 +106,8 @@ class TransferList(ItemList):
 
     def nothing(self, width: int) -> list[Line]:
         """Before the first one."""
-        words = "No transfers yet. In Upload, u uploads and d downloads."
+        upload, download = self.app.key("browser.upload"), self.app.key("browser.download")
+        words = f"No transfers yet. In Upload, {upload} uploads and {download} downloads."
         return [[(line, "muted")] for line in wrapped(words, width)]
 
     def in_sight(self, first: int, last: int) -> None:
@@ -135,11 +136,11 @@ class TransferList(ItemList):
         name, bar = (width // 5, width // 4) if wide else (max(10, width // 4), max(6, width // 6))
         title = (fit(_opener(transfer, transfer.id in self._opened) + transfer.title, name) + " ", "text")
         if transfer.state == "failed":
-            return [edge, ("✗ ", tone), title, (fit(reason(transfer), max(0, width - name - 4)), "error")]
+            return [edge, ("✗ ", tone), title, (fit(reason(transfer, self.app.key), max(0, width - name - 4)), "error")]
         share = share_of(transfer)
         full = round(bar * (share or 0))
         rest = max(0, width - name - bar - 26)
-        fact, words = facts_of(transfer, rest - 2)
+        fact, words = facts_of(transfer, rest - 2, self.app.key)
         verdict = transfer.verification if transfer.state == "done" else None
         mark, mark_tone = VERDICTS.get(verdict or "", ("", ""))[:2]
         return [
@@ -237,7 +238,7 @@ def share_of(transfer: Transfer) -> float | None:
     return min(0.99, transfer.done / transfer.total)
 
 
-def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
+def facts_of(transfer: Transfer, room: int, key: KeyOf) -> tuple[str, str]:
     """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     many = f"{transfer.finished:,} of {transfer.items:,}" if transfer.items > 1 else ""
     many += f", {transfer.failed:,} failed" if many and transfer.failed else ""
@@ -259,23 +260,25 @@ def facts_of(transfer: Transfer, room: int) -> tuple[str, str]:
             return number, short_cid(transfer.cid or "")
         return number, short_path(str(transfer.path), str(Path.home()), room)
     if transfer.state == "left":
-        ways = ("r resumes, del forgets", "r resumes", "")
+        resumes = f"{key('transfers.resume')} resumes"
+        ways = (f"{resumes}, {key('transfers.forget')} forgets", resumes, "")
         words = [" · ".join(filter(None, (many, way))) for way in ways]
         return "unfinished", next((one for one in words if len(one) <= room + 2), many)
     if transfer.waits_for is not None and transfer.state == "waiting":
         why = transfer.waits_for.rstrip(".")
-        words = [" · ".join(filter(None, (many, *more))) for more in ((why, "R tries now"), (why,), ("R tries now",))]
+        tries = f"{key('transfers.all')} tries now"
+        words = [" · ".join(filter(None, (many, *more))) for more in ((why, tries), (why,), (tries,))]
         return "waiting", next((one for one in words if len(one) <= room + 2), many)
-    keys = {"cancelled": "r retries", "paused": "p goes on"}
+    keys = {"cancelled": f"{key('transfers.retry')} retries", "paused": f"{key('transfers.go_on')} goes on"}
     return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
 
 
-def reason(transfer: Transfer) -> str:
+def reason(transfer: Transfer, key: KeyOf) -> str:
     """The reason of a failure without the file's name, which the row has already: the reason must fit."""
     words = transfer.error or f"{transfer.failed:,} of {transfer.items:,} failed"
     if transfer.path is not None:
         words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")
-    return f"{words.rstrip('.')} · r retries"
+    return f"{words.rstrip('.')} · {key('transfers.retry')} retries"
 
 
 def tally(transfers: list[Transfer]) -> str:

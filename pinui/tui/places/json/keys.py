@@ -65,13 +65,13 @@ KEYS = (
 ABOUT = {
     "store": (
         "Store",
-        "Write or load a JSON document and store it with F5. It is stored as JavaScript would write it. On a "
+        "Write or load a JSON document and store it. It is stored as JavaScript would write it. On a "
         "pinning service it is public from then on; on the local node only this machine can read it.",
     ),
     "retrieve": (
         "Retrieve",
         "Enter a CID, or any address that contains /ipfs/. The content is verified against it.",
     ),
-    "document": ("Document", "The document that was retrieved, as a tree or as text. y copies a value or its path."),
+    "document": ("Document", "The document that was retrieved, as a tree or as text."),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -100,7 +100,7 @@ class JsonScreen(PlaceScreen):
 
     def on_mount(self) -> None:
         """Titles and a first word in each pane."""
-        pane_title(self.query_one("#store"), "Store", f"enter to write · {self.app.audience}")
+        pane_title(self.query_one("#store"), "Store", f"{self.app.key('field.enter')} to write · {self.app.audience}")
         pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
         self.query_one(JsonTree).show_notes(
             [[("The retrieved document is shown here,", "muted")], [("verified against its CID.", "muted")]]
@@ -219,7 +219,8 @@ class JsonScreen(PlaceScreen):
         self.stored = entry.cid
         self.app.fresh = entry.id
         self.refresh_bindings()
-        self.app.tell(f"Stored as {short_cid(entry.cid)}. F8 copies the CID, alt+1 shows it in Pins.")
+        copy, pins = self.app.key("store.copy"), self.app.key("app.pins")
+        self.app.tell(f"Stored as {short_cid(entry.cid)}. {copy} copies the CID, {pins} shows it in Pins.")
 
     def action_copy_stored(self) -> None:
         """The CID of what was stored last."""
@@ -321,7 +322,8 @@ class JsonScreen(PlaceScreen):
 
     async def _fold_all(self) -> None:
         if not await self.query_one(JsonTree).toggle_all():
-            self.app.tell("That is too much to unfold at once: long parts stay folded, enter opens one.")
+            opens = f"{self.app.key('document.fold')} opens one"
+            self.app.tell(f"That is too much to unfold at once: long parts stay folded, {opens}.")
 
     def action_copy(self) -> None:
         """A value, a path, the document or the CID."""

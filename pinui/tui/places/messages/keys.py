@@ -67,8 +67,8 @@ ABOUT = {
     ),
     "line": (
         "Write",
-        "Enter stores the message as a document. Then y y copies its CID, to pass it on. F4 opens your own editor, for "
-        "several lines; here, ⏎ stands for a line break.",
+        "A message is stored as a document; copy its CID, to pass it on. Several lines are easier to write in your own "
+        "editor. Here, ⏎ means a line break.",
     ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -84,8 +84,8 @@ class MessagesScreen(PlaceScreen):
         self.recipients.notes = [
             [("Nobody yet.", "bold strong")],
             [],
-            [("n ", "bold primary"), ("writes to somebody", "muted")],
-            [("v ", "bold primary"), ("reads by CID", "muted")],
+            [(f"{self.app.key('messages.new')} ", "bold primary"), ("writes to somebody", "muted")],
+            [(f"{self.app.key('messages.receive')} ", "bold primary"), ("reads by CID", "muted")],
         ]
         self.recipients.drafts = self.line.drafts
         for name, text in self.app.unsaved.text.messages.items():
@@ -136,7 +136,10 @@ class MessagesScreen(PlaceScreen):
     def _title(self, older: int = 0) -> None:
         name = self.recipient
         unfiled = self.recipients.current is not None and name is None
-        fact = "f files one under a name" if unfiled else f"{self.app.audience}; share the CID yourself (y y)"
+        copy, file = self.app.key("messages.copy"), self.app.key("thread.file")
+        fact = (
+            f"{file} files one under a name" if unfiled else f"{self.app.audience}; share the CID yourself ({copy} y)"
+        )
         pane_title(
             self.thread,
             name or ("Received" if unfiled else "Messages"),
@@ -190,9 +193,7 @@ class MessagesScreen(PlaceScreen):
             ids = await history.ids(query)
         entries = await history.entries(ids[-MOST:])
         texts = {entry.id: await self._text(entry) for entry in entries if len(entry.excerpt or "") >= LONG}
-        notes: list[Line] = (
-            [[("Nothing between you yet. ", "muted"), ("enter", "bold primary"), (" begins.", "muted")]] if name else []
-        )
+        notes: list[Line] = [[("No messages yet.", "muted")]] if name else []
         if this != self._loads:
             return  # the cursor went on, or somebody wrote, and that is shown instead
         self._texts = {(entry.id, entry.cid): texts[entry.id] for entry in entries if entry.id in texts}
@@ -280,7 +281,10 @@ class MessagesScreen(PlaceScreen):
             self.sending.remove((name, text))
             self.app.unsaved.changed()
         await self._reload()
-        self.app.tell(f"Stored as {short_cid(entry.cid)}. It is not delivered: esc, then y y copies the CID to share.")
+        leave, copy = self.app.key("field.leave"), self.app.key("messages.copy")
+        self.app.tell(
+            f"Stored as {short_cid(entry.cid)}. It is not delivered: {leave}, then {copy} y copies the CID to share."
+        )
 
     def action_receive(self) -> None:
         """Ask for a CID and read the message."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from textual import getters
 from textual.widget import Widget
 
 from pinui.tui.keys import bindings
 from pinui.tui.places.messages.keys import LINE
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
+from pinui.tui.workbench import Workbench
 
 __all__ = ["WriteLine"]
 
@@ -22,6 +24,8 @@ class WriteField(Field):
 
 class WriteLine(FieldPane):
     """The line. Its title names the recipient of the text."""
+
+    app = getters.app(Workbench)
 
     def __init__(self) -> None:
         super().__init__(id="line", classes="pane")
@@ -74,4 +78,6 @@ class WriteLine(FieldPane):
             self.drafts[name] = text
 
     def _title(self) -> None:
-        pane_title(self, f"Write to {self.addressee}" if self.addressee else "Write", "enter stores it")
+        pane_title(
+            self, f"Write to {self.addressee}" if self.addressee else "Write", f"{self.app.key('line.send')} stores it"
+        )

@@ -30,7 +30,7 @@ async def copy_to(screen: PlaceScreen, entries: Sequence[Entry]) -> bool:
     workspace = screen.workspace
     pinned = [entry for entry in entries if entry.revoked_at is None]
     if not pinned:
-        screen.app.tell("A revoked pin can't be copied: u stores it again.", warning=True)
+        screen.app.tell(f"A revoked pin can't be copied: {screen.app.key('pins.again')} stores it again.", warning=True)
         return False
     source = workspace.service_of(workspace.profile.name)
     to = await _choose_service(screen, source)
@@ -48,7 +48,9 @@ async def copy_to(screen: PlaceScreen, entries: Sequence[Entry]) -> bool:
         return False
     options = copy_options(plan.source, cids=[item.cid for item in plan.items])
     workspace.transfers.begin("copy", copy_title(plan), options, new_items(plan), at=to)
-    screen.app.tell(f"Copying {plural(len(plan.going), 'pin')} to {plan.to}. 3 shows the transfer.")
+    screen.app.tell(
+        f"Copying {plural(len(plan.going), 'pin')} to {plan.to}. {screen.app.key('app.files')} shows the transfer."
+    )
     return True
 
 

@@ -208,7 +208,8 @@ class Detail(LineView):
             lines += self.shown.lines
             widest = max(width, self.shown.widest)
             if self.shown.cut:
-                lines.append([("cut here: p reads all of it in the pager, d saves it", "warning")])
+                pager, save = self.app.key("detail.pager"), self.app.key("detail.download")
+                lines.append([(f"cut here: {pager} reads all of it in the pager, {save} saves it", "warning")])
         else:
             lines.append([("loading …", "muted")])
         self.show_lines(lines, widest=widest, keep=keep)
@@ -223,7 +224,7 @@ class Detail(LineView):
         ]
         if gone:
             lines.append([("revoked", "error"), (f"  {ago(entry.revoked_at or 0, self.now)}", "muted")])
-            lines += [[(line, "muted")] for line in wrapped(_way_back(entry), width)]
+            lines += [[(line, "muted")] for line in wrapped(_way_back(entry, self.app.key("detail.again")), width)]
         elif self.pin_state is not None:
             sign, tone, why = PIN_STATES[self.pin_state]
             lines += [[(f"{sign} {self.pin_state}", tone)], *([(line, "muted")] for line in wrapped(why, width))]
@@ -315,10 +316,10 @@ def _peer_facts(peers: tuple[PeerStatus, ...], room: int) -> list[tuple[str, str
     return facts
 
 
-def _way_back(entry: Entry) -> str:
+def _way_back(entry: Entry, key: str) -> str:
     if entry.kind != "file":
-        return "u stores it again: the history has its text."
+        return f"{key} stores it again: the history has its text."
     if entry.source is None:
-        return "u stores it again, if a gateway still has it."
+        return f"{key} stores it again, if a gateway still has it."
     place = short_path(entry.source, str(Path.home()), 200)
-    return f"u stores it again, if {place} is unchanged or a gateway still has it."
+    return f"{key} stores it again, if {place} is unchanged or a gateway still has it."

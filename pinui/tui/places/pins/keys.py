@@ -25,7 +25,7 @@ PINS = Group(
             "slash",
             "screen.filter",
             "filter",
-            "Show only pins with these words, or kind:json size:>1mb age:<7d is:revoked; esc clears",
+            "Show only pins with these words, or kind:json size:>1mb age:<7d is:revoked",
         ),
         Command("pins.mark", "space", "screen.mark", "mark", "Mark this pin, and go on to the next"),
         Command("pins.open", "enter", "screen.open", "open", "Read the pin in the detail pane"),
@@ -42,7 +42,7 @@ PINS = Group(
             "v",
             "screen.mark_range",
             "range",
-            "Begin a range, which counts as marked; v again keeps it",
+            "Begin a range, which counts as marked; the same key keeps it",
         ),
         Command(
             "pins.copy_to", "c", "screen.copy_to", "copy to…", "Copy the marked pins, or this one, to another service"
@@ -146,20 +146,20 @@ ABOUT = {
         "column ON tells where a pin is: ● on the account and in the history here, ○ on the account alone (another "
         "program made it), · here alone (revoked, or gone from the account). ✓ means that the bytes were checked "
         "against the CID, ? that the service cuts files in its own way, ✗ that something is wrong, × that the pin was "
-        "revoked. Revoked pins stay here until you forget them. • is a mark: x, V, c, u and delete act on all marked "
-        "rows, and v begins a range that counts as marked.",
+        "revoked. Revoked pins stay here until you forget them. • is a mark: revoke, verify, copy to, store "
+        "again and forget act on all marked rows. A range counts as marked.",
     ),
     "filter": (
         "Filter",
         "Type a part of a name, a CID, a recipient or the JSON text. The list follows as you type. "
         "kind:json, size:>1mb, age:<7d, on:account, is:revoked and to:alice narrow it; a minus in front turns a term "
-        "round, quotes keep words together. The words in grey are a completion: tab or → takes it.",
+        "round, quotes keep words together. The words in grey are a completion.",
     ),
     "detail": (
         "Detail",
         "The facts about the pin under the cursor, and a preview. JSON, text and pictures are shown, other bytes in "
-        "hex. In a folder ↑ ↓ choose an entry and enter goes into it. J and K show the next pin and the one "
-        "before. The other keys of the list act on the pin that is shown here, whatever is marked.",
+        "hex. In a folder you can choose an entry and go into it. "
+        "The other keys of the list act on the pin that is shown here, whatever is marked.",
     ),
 }
 """Titles and texts of the help, by the id of the widget that has the focus."""

@@ -93,7 +93,8 @@ async def forget(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
 
     listed, entries = len(entries), [entry for entry in entries if entry.recorded or entry.revoked_at is not None]
     if listed and not entries:
-        screen.app.tell("The history has no row of it: another program made this pin. x revokes it.", warning=True)
+        revokes = f"{screen.app.key('pins.revoke')} revokes it."
+        screen.app.tell(f"The history has no row of it: another program made this pin. {revokes}", warning=True)
     if entries and await screen.ask(forget_question(entries, [title_of(entry) for entry in entries])):
         forgotten = await screen.workspace.history.forget([entry.id for entry in entries])
         stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"
@@ -171,7 +172,7 @@ async def read_in_pager(screen: PlaceScreen, address: str) -> None:
         with screen.app.busy("fetching …"):
             path = await screen.workspace.download(address, folder / "content")
         if path.is_dir():
-            screen.app.tell("This is a folder: enter walks into it.", warning=True)
+            screen.app.tell(f"This is a folder: {screen.app.key('detail.into')} walks into it.", warning=True)
             return
         # Left to itself, less shows control characters as ^[ and never obeys them.
         await run_program(screen.app, ("PAGER",), "less", path)

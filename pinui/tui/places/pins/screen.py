@@ -233,19 +233,26 @@ class PinsScreen(PlaceScreen):
     async def _show(self, query: Query, ids: Ids) -> None:
         pins, history = self.pins, self.workspace.history
         pins.when_empty = (
-            [[], [("  Nothing matches. ", "muted"), ("esc", "bold primary"), (" clears the filter.", "muted")]]
+            [
+                [],
+                [
+                    ("  Nothing matches. ", "muted"),
+                    (self.app.key("pins.clear"), "bold primary"),
+                    (" clears the filter.", "muted"),
+                ],
+            ]
             if query.text
             else [
                 [],
                 [("  Nothing is pinned yet.", "bold strong")],
                 [],
                 [
-                    ("  2 ", "bold primary"),
+                    (f"  {self.app.key('app.json')} ", "bold primary"),
                     ("stores JSON, ", "muted"),
-                    ("3 ", "bold primary"),
+                    (f"{self.app.key('app.files')} ", "bold primary"),
                     ("uploads files,", "muted"),
                 ],
-                [("  4 ", "bold primary"), ("writes a message.", "muted")],
+                [(f"  {self.app.key('app.messages')} ", "bold primary"), ("writes a message.", "muted")],
                 [],
                 [("  Everything you store is listed here.", "muted")],
             ]
@@ -292,7 +299,7 @@ class PinsScreen(PlaceScreen):
             facts.append(f"{count(marks)} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts += [] if total is None else [size(total)]
         if pins.range_from is not None:
-            facts.append("v ends the range")
+            facts.append(f"{self.app.key('pins.range')} ends the range")
         if self.query_one(FilterLine).has_focus and (hint := explanation(text)):
             finished = text.rpartition(" ")[0]  # the term that is being typed is no mistake yet
             pins.foot = " · ".join([*parse_filter(finished).mistakes, hint, *facts])
@@ -618,7 +625,7 @@ class PinsScreen(PlaceScreen):
         """Undo a revoke; a `u` in the middle of stray text publishes nothing."""
         self.app.if_by_itself(
             lambda: self.work_on(self._store_again, "again"),
-            lambda: self.app.tell_not_alone("u", "stores nothing"),
+            lambda: self.app.tell_not_alone("pins.again", "stores nothing"),
         )
 
     async def _store_again(self) -> None:
@@ -703,5 +710,5 @@ class PinsScreen(PlaceScreen):
         address = self.detail.address
         self.app.if_by_itself(
             lambda: self.work_on(lambda: read_in_pager(self, address), "pager"),
-            lambda: self.app.tell_not_alone("p", "opens nothing"),
+            lambda: self.app.tell_not_alone("detail.pager", "opens nothing"),
         )
