@@ -269,7 +269,7 @@ async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: 
     async with workbench() as (app, pilot):
         await app.workspace.send("alice", text)
         await pilot.press("4")
-        await shows(pilot, "漢漢漢", "… 7,000 more characters: Y, then j, copies all of it")
+        await shows(pilot, "漢漢漢", "… 7,000 more characters: y, then j, copies all of it")
         await pilot.press("1")
         await until(pilot, lambda: threads)
         assert threading.main_thread() not in threads, "breaking 262,144 characters into lines takes a while"

@@ -89,7 +89,8 @@ class Thread(ItemList):
             head = [*([(line, tone)] for line in wrapped(who, width)), [(facts, "muted")]]
         lines: list[Line] = [[(line, "muted" if gone else "text")] for line in wrapped(text[:most], width)]
         if len(text) > most:
-            more = f"… {count(len(text) - most)} more characters: Y, then j, copies all of it"
+            copy = self.app.key("messages.copy")
+            more = f"… {count(len(text) - most)} more characters: {copy}, then j, copies all of it"
             lines += [[(line, "warning")] for line in wrapped(more, width)]
         return [*head, *lines]
 

@@ -640,7 +640,8 @@ class PinsScreen(PlaceScreen):
     def action_verify(self) -> None:
         """Read the pins and check them."""
         if self._verifying is not None:
-            self.app.tell("Pins are being verified already; esc stops that.", warning=True)
+            stop = self.app.key("pins.stop_verify")
+            self.app.tell(f"Pins are being verified already; {stop} stops that.", warning=True)
             return
 
         async def verify_chosen() -> None:
