@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import time
 import uuid
 from collections.abc import Mapping
@@ -407,7 +406,7 @@ def _token(text: str | None) -> str | None:
     """The id behind which a page begins."""
     try:
         return base64.urlsafe_b64decode(text).decode() if text else None
-    except (binascii.Error, UnicodeDecodeError) as error:
+    except ValueError as error:  # no base64, no text, or a letter beyond ASCII
         raise ApiError(400, "pageToken must be the next_page_token of the page before.") from error
 
 

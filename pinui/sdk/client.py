@@ -48,7 +48,6 @@ from pinui.sdk.provider import (
     ImportsCars,
     KeepsEmptyFolders,
     ListsPins,
-    ListsPinsUntil,
     Peeks,
     PinsByCid,
     PinsFromOrigins,
@@ -56,6 +55,7 @@ from pinui.sdk.provider import (
     ReadsBlocks,
     ReadsWithVerdict,
     RenamesPins,
+    ResumesLists,
     ResumesUploads,
     StorageProvider,
     StoresText,
@@ -378,12 +378,12 @@ class Client:
     # The account
 
     async def pins(
-        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+        self, *, name: str | None = None, cid: str | None = None, resume: Resume | None = None
     ) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first if the service has dates; without queued requests.
 
-        `name` keeps pins whose name contains it, `cid` those of that content. `until` goes on with an interrupted
-        list: it leaves out pins that are newer than a moment in milliseconds, where the service can do so.
+        `name` keeps pins whose name contains it, `cid` those of that content. `resume` hands out a text
+        for each page that was read to its end, and goes on behind it; a service without pages begins again.
 
         >>> async for pin in client.pins():
         ...     print(pin.cid == cid, pin.status)
@@ -392,8 +392,8 @@ class Client:
         if not isinstance(self.provider, ListsPins):
             raise _unsupported("list pins")
         wanted = None if cid is None else str(Address.parse_root(cid))
-        if until is not None and isinstance(self.provider, ListsPinsUntil):
-            pins = self.provider.pins_until(until, name=name, cid=wanted)
+        if resume is not None and isinstance(self.provider, ResumesLists):
+            pins = self.provider.pins_resumably(resume, name=name, cid=wanted)
         else:
             pins = self.provider.pins(name=name, cid=wanted)
         async with aclosing(pins) as listing:

@@ -313,11 +313,12 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume:
-    """A way to go on with an upload or a download after the end of the process that began it.
+    """A way to go on with an upload, a download or a list of pins after the end of the process that began it.
 
-    `keep` gets a text when the service begins an upload in pieces, or a download its file: save the last one. Given
-    back as `handle`, with the same file or address, the transfer goes on where it was. For an upload, the caller makes
-    sure that the file has not changed; services and files that go up in one piece have no handle, and begin again.
+    `keep` gets a text when the service begins an upload in pieces, a download its file, or a list its next page: save
+    the last one. Given back as `handle`, with the same file or address, the work goes on where it was. For an upload,
+    the caller makes sure that the file has not changed; services and files that go up in one piece have no handle, and
+    begin again.
 
     >>> handles = []
     >>> path = await client.download(cid, to=folder / "hello", resume=Resume(keep=handles.append))

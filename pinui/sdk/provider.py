@@ -28,7 +28,6 @@ __all__ = [
     "ImportsCars",
     "KeepsEmptyFolders",
     "ListsPins",
-    "ListsPinsUntil",
     "Peeks",
     "PinsByCid",
     "PinsFromOrigins",
@@ -36,6 +35,7 @@ __all__ = [
     "ReadsBlocks",
     "ReadsWithVerdict",
     "RenamesPins",
+    "ResumesLists",
     "ResumesUploads",
     "StorageProvider",
     "StoresText",
@@ -260,11 +260,11 @@ class FindsPins(Protocol):
 
 
 @runtime_checkable
-class ListsPinsUntil(Protocol):
-    """Listing an account from a moment on, back in time."""
+class ResumesLists(Protocol):
+    """A provider that may go on with a list of an earlier process."""
 
-    def pins_until(self, moment: int, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """The pins of the account, newest first, without those newer than a moment in milliseconds."""
+    def pins_resumably(self, resume: Resume, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """The pins of the account; with a handle, those behind the last page that was read to its end."""
         ...
 
 

@@ -77,22 +77,30 @@ class Mirror:
             await self._finish(run, await _count(client))
 
     async def _read(self, client: Client, run: Run, total: int | None) -> None:
+        from pinui.sdk.models import Resume
+
         stop_before = None if run.is_full else run.newest
         read, page = 0, list["Pin"]()
         asked_at = _now()
         self._tell(run, read, total)
-        async with aclosing(client.pins(until=run.position)) as listing:
+        position = run.position
+
+        def keep(place: str) -> None:
+            nonlocal position
+            position = place
+
+        async with aclosing(client.pins(resume=Resume(keep=keep, handle=position))) as listing:
             async for pin in listing:
                 if stop_before is not None and pin.created is not None and pin.created < stop_before:
                     break
                 page.append(pin)
                 # A quick service fills several pages while one is written.
                 if len(page) >= PAGE and (len(page) >= MOST or _now() - asked_at > SHOWN_AFTER):
-                    await self._history.merge_pins(run, page, asked_at)
+                    await self._history.merge_pins(run, page, asked_at, position)
                     read, page, asked_at = read + len(page), [], _now()
                     self._tell(run, read, total)
         if page:
-            await self._history.merge_pins(run, page, asked_at)
+            await self._history.merge_pins(run, page, asked_at, position)
 
     async def _finish(self, run: Run, pins: int | None) -> None:
         known = await self._history.account_state(run.profile)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pinui import Client, ProviderError
+from pinui import Client, ProviderError, Resume
 from pinui.ipfs.cid import Cid
 from pinui.node import Node
 from pinui.node.index import Pin, insert_pin
@@ -283,7 +283,9 @@ async def test_the_sdk_lists_pins_and_renames_on_the_node(tmp_path: Path) -> Non
         assert [(pin.cid, pin.name) for pin in pins] == [(part.cid, "a part"), (album.cid, "the whole")]
         assert [pin.id async for pin in client.pins(cid=part.cid)] == [part.id]
         assert [pin.cid async for pin in client.pins(name="WHOLE")] == [album.cid]
-        assert [pin.cid async for pin in client.pins(name="WHOLE", until=4_000_000_000_000)] == [album.cid]
+        assert [
+            pin.cid async for pin in client.pins(name="WHOLE", resume=Resume(keep=print, handle="4000000000000"))
+        ] == [album.cid]
         with pytest.raises(ProviderError, match="not pinned the cid"):
             await client.rename(OTHER, "nothing")
         with pytest.raises(ProviderError, match="looks nowhere else"):

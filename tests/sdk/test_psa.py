@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ import httpx
 import pytest
 import respx
 
-from pinui import Client, ClientConfig, PinuiError, ProviderError, PsaProvider, Unsupported
+from pinui import Client, ClientConfig, PinuiError, ProviderError, PsaProvider, Resume, Unsupported
 from pinui.sdk.transport.refusals import is_not_pinned
 from pinui.sdk.transport.transport import Clock
 
@@ -189,6 +190,20 @@ async def test_every_pin_is_listed_once_however_the_service_pages(limit: int, in
         found = [pin async for pin in client.pins()]
     assert [pin.id for pin in found] == [f"id-{number}" for number in range(40)]
     assert found[0].created == int(START.timestamp() * 1000)
+
+
+@respx.mock
+async def test_an_interrupted_list_goes_on_behind_the_last_page_that_was_read() -> None:
+    rows = [row(number, age=number) for number in range(40)]
+    respx.get(f"{API}/pins").mock(side_effect=paging(rows, limit=10))
+    handles: list[str] = []
+    async with on_psa() as client:
+        async with aclosing(client.pins(resume=Resume(keep=handles.append))) as listing:
+            async for pin in listing:
+                if pin.id == "id-25":
+                    break
+        rest = [pin.id async for pin in client.pins(resume=Resume(keep=handles.append, handle=handles[-1]))]
+    assert rest == [f"id-{number}" for number in range(18, 40)], "pages overlap by one pin"
 
 
 @respx.mock

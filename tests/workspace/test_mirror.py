@@ -18,7 +18,7 @@ import pytest
 from pinui.node import Node
 from pinui.sdk.client import Client
 from pinui.sdk.errors import ProviderError, Unsupported
-from pinui.sdk.models import Pin
+from pinui.sdk.models import Pin, Resume
 from pinui.sdk.secret import Secret
 from pinui.workspace import Entry, Profile, Query, Workspace
 from pinui.workspace.rows import Standing
@@ -47,10 +47,12 @@ async def workspace(own_home: Path, node: Node) -> AsyncIterator[Workspace]:
 
 
 @asynccontextmanager
-async def workspace_at(node: Node) -> AsyncGenerator[Workspace]:
+async def workspace_at(node: Node, api: str = "pin") -> AsyncGenerator[Workspace]:
     """A workspace with the node as a service."""
     async with await Workspace.open() as workspace:
         profile = Profile("mine", "custom", node.api_url, node.gateway_url)
+        if api == "pinata-v3":
+            profile = replace(profile, dialect="pinata-v3")
         workspace.profiles.save(profile)
         await workspace.keep_token(profile, Secret(node.token))
         await workspace.switch("mine")
@@ -144,8 +146,8 @@ async def test_the_second_time_only_what_is_new_is_read(
     read: list[str] = []
     listed = Client.pins
 
-    async def counted(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
-        async with aclosing(listed(client, until=until)) as listing:
+    async def counted(client: Client, *, resume: Resume | None = None) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, resume=resume)) as listing:
             async for pin in listing:
                 read.append(pin.cid)
                 yield pin
@@ -165,8 +167,8 @@ async def test_a_run_that_was_cut_off_is_in_the_ledger_and_a_finished_one_is_not
     cids = {(await other.store({"number": number})).cid for number in range(10)}
     began, listed = asyncio.Event(), Client.pins
 
-    async def halting(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
-        async with aclosing(listed(client, until=until)) as listing:
+    async def halting(client: Client, *, resume: Resume | None = None) -> AsyncGenerator[Pin]:
+        async with aclosing(listed(client, resume=resume)) as listing:
             number = 0
             async for pin in listing:
                 if number == 7 and not began.is_set():
@@ -193,37 +195,55 @@ async def test_a_run_that_was_cut_off_is_in_the_ledger_and_a_finished_one_is_not
         assert await workspace.transfers.ledger.requests() == []
 
 
-async def test_an_interrupted_run_goes_on_where_it_was(
-    own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pinui.workspace.mirror.PAGE", 3)
-    monkeypatch.setattr("pinui.workspace.mirror.MOST", 3)
-    cids = [(await other.store({"number": number})).cid for number in range(10)]
-    asked: list[int | None] = []
-    listed = Client.pins
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("mirror.PAGE", "mirror.MOST"):
+        monkeypatch.setattr(f"pinui.workspace.{place}", 3)
+    for place in ("pin_list.PAGE", "newer_api.PAGE"):
+        monkeypatch.setattr(f"pinui.sdk.providers.{place}", 3)
 
-    async def breaking(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
-        asked.append(until)
-        number = 0
-        async with aclosing(listed(client, until=until)) as listing:
+
+@pytest.mark.parametrize("api", ["pin", "pinata-v3"])
+async def test_an_interrupted_run_goes_on_where_it_was(
+    own_home: Path, node: Node, other: Client, monkeypatch: pytest.MonkeyPatch, small_pages: None, api: str
+) -> None:
+    cids = [(await other.store({"number": number})).cid for number in range(10)]
+    listed, read = Client.pins, list[list[str]]()
+
+    async def breaking(client: Client, *, resume: Resume | None = None) -> AsyncGenerator[Pin]:
+        seen = list[str]()
+        read.append(seen)
+        async with aclosing(listed(client, resume=resume)) as listing:
             async for pin in listing:
-                if len(asked) == 1 and number == 7:
+                if len(read) == 1 and len(seen) == 7:
                     raise ConnectionResetError
-                number += 1
+                seen.append(pin.cid)
                 yield pin
 
     monkeypatch.setattr(Client, "pins", breaking)
-    async with workspace_at(node) as workspace:
+    async with workspace_at(node, api) as workspace:
         with pytest.raises(ConnectionResetError):
             await workspace.sync()
         assert (await workspace.account_state()).is_under_way
         assert len(await pins(workspace)) == 6
     newer = (await other.store({"came": "meanwhile"})).cid
-    async with workspace_at(node) as workspace:
+    async with workspace_at(node, api) as workspace:
         state = await workspace.sync()
         assert set(await standings(workspace)) == {*cids, newer}
         assert (state.pins, state.is_under_way) == (11, False)
-    assert asked[1] is not None, "the second run begins where the first one broke off"
+    assert set(read[1]).isdisjoint(read[0][:2]), "the second run begins where the first one broke off"
+
+
+async def test_a_page_that_the_service_has_forgotten_begins_with_the_first_one(
+    own_home: Path, node: Node, other: Client, small_pages: None
+) -> None:
+    cids = {(await other.store({"number": number})).cid for number in range(5)}
+    async with workspace_at(node, "pinata-v3") as workspace:
+        client = (await workspace.service.open()).client
+        kept = list[str]()
+        for handle in ("page unknown", "page \u00e9", "1700000000000", None):
+            assert {pin.cid async for pin in client.pins(resume=Resume(keep=kept.append, handle=handle))} == cids
+    assert len(kept) == 4, "each list has two pages"
 
 
 async def test_another_token_or_address_starts_a_new_mirror(
@@ -269,8 +289,8 @@ async def test_what_was_there_all_the_time_is_mirrored_while_others_write_and_re
     stable, removed, written = made[::2], made[1::2], list[str]()
     merge = workspace.history.merge_pins
 
-    async def meanwhile(run: Any, page: Any, asked_at: int) -> None:
-        await merge(run, page, asked_at)
+    async def meanwhile(run: Any, page: Any, asked_at: int, position: str | None) -> None:
+        await merge(run, page, asked_at, position)
         for _ in range(3):
             await other.revoke(removed.pop(len(removed) // 2))
             written.append((await other.store({"written": len(written)})).cid)
@@ -323,7 +343,7 @@ async def test_a_refused_token_clears_nothing_and_own_words_outlive_a_new_token(
 async def test_a_service_that_cannot_list_pins_shows_the_history_as_before(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
+    async def refused(client: Client, *, resume: Resume | None = None) -> AsyncGenerator[Pin]:
         raise Unsupported("This service can't list pins.")
         yield
 
@@ -451,14 +471,15 @@ async def test_a_size_and_a_date_are_known_once_the_service_tells_them(
 
 KILLED = """
 import asyncio, os, sys
+from pinui.sdk.providers import pin_list
 from pinui.workspace import Workspace, history, mirror
 
-mirror.PAGE = mirror.MOST = 3
+mirror.PAGE = mirror.MOST = pin_list.PAGE = 3
 merge, merged = history.History.merge_pins, []
 
 
-async def killed(self, run, page, asked_at):
-    await merge(self, run, page, asked_at)
+async def killed(self, run, page, asked_at, position):
+    await merge(self, run, page, asked_at, position)
     merged.append(len(page))
     if len(merged) == 2:
         os._exit(9)
@@ -484,12 +505,12 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
         assert await process.wait() == 9
         state = await workspace.account_state()
         assert (state.pins, state.is_under_way) == (6, True)
-        asked: list[int | None] = []
+        asked: list[str | None] = []
         listed = Client.pins
 
-        def noted(client: Client, *, until: int | None = None) -> AsyncGenerator[Pin]:
-            asked.append(until)
-            return listed(client, until=until)
+        def noted(client: Client, *, resume: Resume | None = None) -> AsyncGenerator[Pin]:
+            asked.append(resume and resume.handle)
+            return listed(client, resume=resume)
 
         monkeypatch.setattr(Client, "pins", noted)
         state = await workspace.sync()

@@ -34,6 +34,9 @@ __all__ = ["PENDING", "NewerApi"]
 
 PUBLIC_API, PUBLIC_UPLOADS = "https://api.pinata.cloud", "https://uploads.pinata.cloud"
 PAGE = 1000
+PAGE_HANDLE = "page "
+"""The beginning of a handle for a list: its page token follows."""
+FORGOTTEN_PAGE = (400, 404, 410, 422)
 LARGEST_FORM = 90 * 1024 * 1024
 """Above this, the service's own SDK sends a file in pieces; forms end at 100 MB."""
 PIECE = 50 * 1024 * 1024
@@ -300,36 +303,51 @@ class NewerApi:
                     raise
 
     async def pins(
-        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+        self, *, name: str | None = None, cid: str | None = None, resume: Resume | None = None
     ) -> AsyncGenerator[Pin]:
         """The public files of the account, newest first. A CID is looked for in both its versions."""
         known: set[str | None] = set()
         for spelling in [None] if cid is None else Cid.parse(cid).spellings():
             query: Query = {"name": name or None, "cid": None if spelling is None else str(spelling)}
-            async for pin in self._list(query):
+            async for pin in self._list(query, resume):
                 is_asked_for = spelling is None or pin.cid == str(spelling)
-                if until is not None and pin.created is not None and pin.created > until:
-                    continue  # its pages go on by tokens alone
                 if pin.id not in known and is_asked_for and (name or "").casefold() in (pin.name or "").casefold():
                     known |= {pin.id} if cid is not None else set()
                     yield pin
 
-    async def _list(self, query: Query) -> AsyncGenerator[Pin]:
-        token: str | None = None
+    async def _list(self, query: Query, resume: Resume | None) -> AsyncGenerator[Pin]:
+        handle = "" if resume is None else resume.handle or ""
+        files = following = None
+        if handle.startswith(PAGE_HANDLE):
+            # Nobody says how long a page token is good for: a page that is refused or empty proves nothing.
+            try:
+                files, following = await self._page(query, handle.removeprefix(PAGE_HANDLE))
+            except ProviderError as error:
+                if error.status not in FORGOTTEN_PAGE:
+                    raise
+        if not files:
+            files, following = await self._page(query, None)
         while True:
-            asked = {**query, "limit": PAGE, "order": "DESC", "pageToken": token}
-            status, body = await self._api.call(self._api.request("GET", "v3/files/public", asked))
-            data = _data(status, body)
-            files, following = data.get("files"), data.get("next_page_token")
-            if not isinstance(files, list):
-                raise wire.not_understood(status, "it holds no files")
-            for file in cast("list[Any]", files):
+            for file in files:
                 pin = _read_file(file)
                 if pin is not None:
                     yield pin
-            if not isinstance(following, str) or following in ("", token):
+            if following is None:
                 return
-            token = following
+            if resume is not None:
+                resume.keep(f"{PAGE_HANDLE}{following}")
+            files, following = await self._page(query, following)
+
+    async def _page(self, query: Query, token: str | None) -> tuple[list[Any], str | None]:
+        """The files of a page, and the token of the next one."""
+        asked = {**query, "limit": PAGE, "order": "DESC", "pageToken": token}
+        status, body = await self._api.call(self._api.request("GET", "v3/files/public", asked))
+        data = _data(status, body)
+        files, following = data.get("files"), data.get("next_page_token")
+        if not isinstance(files, list):
+            raise wire.not_understood(status, "it holds no files")
+        is_last = not isinstance(following, str) or following in ("", token)
+        return cast("list[Any]", files), None if is_last else following
 
     async def totals(self) -> Totals:
         """The size of the account, from the older API; counted file by file if the key may not ask it.

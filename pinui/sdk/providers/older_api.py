@@ -14,7 +14,7 @@ from pinui.sdk.models import ClientConfig, Dialect, Pin, Pinned, Resume, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import CHEAP_TO_REPEAT, LARGEST_ANSWER, Api
 from pinui.sdk.providers.dialects import is_listed, judged
-from pinui.sdk.providers.pin_list import PinPages, read_job, read_page
+from pinui.sdk.providers.pin_list import PinPages, read_job, read_page, resume_date
 from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.trailing_work import QUICK_TO_HASH
 from pinui.sdk.transport.http import OnProgress, Request
@@ -82,16 +82,18 @@ class OlderApi:
         await self._api.is_removed(self._api.request("DELETE", f"pinning/unpin/{cid}"))
 
     async def pins(
-        self, *, name: str | None = None, cid: str | None = None, until: int | None = None
+        self, *, name: str | None = None, cid: str | None = None, resume: Resume | None = None
     ) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first. A CID is looked for in both its versions."""
         for spelling in [None] if cid is None else Cid.parse(cid).spellings():
-            pages = PinPages(name=name, cid=None if spelling is None else str(spelling), until=until)
+            pages = PinPages(name=name, cid=None if spelling is None else str(spelling), until=resume_date(resume))
             while not pages.is_over:
                 page = await self._api.call(self._api.request("GET", f"data/pinList?{pages.query()}"))
                 for pin in pages.take(read_page(*page)):
                     if spelling is None or pin.cid == str(spelling):  # the API looks for a part of the text
                         yield pin
+                if resume is not None and pages.oldest is not None:
+                    resume.keep(str(pages.oldest))
 
     async def totals(self) -> Totals:
         """The size of the account."""

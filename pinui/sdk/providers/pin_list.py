@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from urllib.parse import urlencode
 
-from pinui.sdk.models import Pin, PinStatus
+from pinui.sdk.models import Pin, PinStatus, Resume
 from pinui.sdk.providers.wire import answer_object, not_understood, one_word, whole_number
 
-__all__ = ["PAGE", "PinPages", "iso", "moment", "read_job", "read_page"]
+__all__ = ["PAGE", "PinPages", "iso", "moment", "read_job", "read_page", "resume_date"]
 
 PAGE = 1000
 """Rows in a page: the most that the hosted service gives."""
@@ -38,6 +38,11 @@ class PinPages:
         self._full = 0
         self._repeats = 0
         self.is_over = False
+
+    @property
+    def oldest(self) -> int | None:
+        """The moment where the next page begins, in milliseconds; None for a server that ignores dates."""
+        return self._oldest if self._by_date else None
 
     def query(self) -> str:
         """The query of the next page."""
@@ -84,6 +89,12 @@ class PinPages:
 
 def _key(pin: Pin) -> str:
     return pin.id or pin.cid
+
+
+def resume_date(resume: Resume | None) -> int | None:
+    """The moment where a list goes on that is cut by date, in milliseconds; None to begin with the newest pins."""
+    handle = None if resume is None else resume.handle
+    return int(handle) if handle is not None and handle.isascii() and handle.isdigit() and len(handle) < 16 else None
 
 
 def iso(milliseconds: int) -> str:

@@ -104,9 +104,9 @@ class PinProvider(GatewayContent):
         """The pins of the account, newest first. A CID is looked for in both its versions."""
         return self._pins(lambda calls: calls.pins(name=name, cid=cid))
 
-    def pins_until(self, moment: int, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
-        """The same, without pins that are newer than a moment in milliseconds."""
-        return self._pins(lambda calls: calls.pins(name=name, cid=cid, until=moment))
+    def pins_resumably(self, resume: Resume, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """The same; with a handle, those behind the last page that was read to its end."""
+        return self._pins(lambda calls: calls.pins(name=name, cid=cid, resume=resume))
 
     async def _pins(self, ask: Callable[[PinningApi], AsyncGenerator[Pin]]) -> AsyncGenerator[Pin]:
         async def begin(calls: PinningApi) -> tuple[AsyncGenerator[Pin], Pin | None]:

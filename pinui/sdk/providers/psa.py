@@ -11,10 +11,10 @@ from urllib.parse import quote
 from pinui.ipfs.cid import Cid
 from pinui.sdk.address import Address
 from pinui.sdk.errors import ProviderError, Unsupported
-from pinui.sdk.models import ClientConfig, Pin, PinStatus, Totals
+from pinui.sdk.models import ClientConfig, Pin, PinStatus, Resume, Totals
 from pinui.sdk.providers import wire
 from pinui.sdk.providers.api import LARGEST_ANSWER, Api, Line, Query, ServiceKind
-from pinui.sdk.providers.pin_list import iso, moment
+from pinui.sdk.providers.pin_list import iso, moment, resume_date
 from pinui.sdk.reading.content import GatewayContent
 from pinui.sdk.reading.sinks import MemorySink
 from pinui.sdk.transport.http import OnProgress, Request
@@ -79,10 +79,18 @@ class PsaProvider(GatewayContent):
         _results(status, answer)
         return True
 
-    async def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+    def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
         """The pins of the service, newest first. A CID is looked for in both its versions."""
+        return self._pins(None, name, cid)
+
+    def pins_resumably(self, resume: Resume, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
+        """The same; with a handle, those behind the last page that was read to its end."""
+        return self._pins(resume, name, cid)
+
+    async def _pins(self, resume: Resume | None, name: str | None, cid: str | None) -> AsyncGenerator[Pin]:
         query: Query = {"status": "pinned", "name": name or None, "match": "ipartial" if name else None}
-        async with aclosing(self._list({**query, "cid": None if cid is None else _spellings(cid)})) as found:
+        asked = {**query, "cid": None if cid is None else _spellings(cid)}
+        async with aclosing(self._list(asked, resume)) as found:
             async for request in found:
                 named = (request.pin.name or "").casefold()
                 if request.pin.status == "pinned" and (name or "").casefold() in named:
@@ -160,9 +168,9 @@ class PsaProvider(GatewayContent):
         async with aclosing(self._list({"cid": _spellings(cid), "status": ANY_STATUS})) as found:
             return [request async for request in found]
 
-    async def _list(self, query: Query) -> AsyncGenerator[_Request]:
+    async def _list(self, query: Query, resume: Resume | None = None) -> AsyncGenerator[_Request]:
         """Page by page, cut by date. Pages overlap: services differ in whether `before` is exclusive."""
-        before: int | None = None
+        before = resume_date(resume)
         known: set[str | None] = set()
         while True:
             when = None if before is None else iso(before + 1)
@@ -177,6 +185,8 @@ class PsaProvider(GatewayContent):
             if _count(status, answer) <= len(results):
                 return
             known, before = {row.pin.id for row in rows}, _oldest([row.pin for row in rows], before)
+            if resume is not None:
+                resume.keep(str(before))
 
 
 PsaProvider.__module__ = "pinui"  # as people import it

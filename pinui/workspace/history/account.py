@@ -57,8 +57,8 @@ class Run:
     number: int
     is_full: bool
     """Whether it reads everything; else it ends at `newest`."""
-    position: int | None
-    """The place to continue an interrupted run: the date of the last pin that was read, in milliseconds."""
+    position: str | None
+    """The place to continue an interrupted run: the service's handle for its list."""
     newest: int | None
     """The moment of the newest pin that the run before has read."""
 
@@ -78,7 +78,7 @@ def begin_run(history: HistoryFile, profile: str, identity: str, now: int, *, fu
             known = (identity, 0, 1, None, None, None)
         _, number, was_full, position, newest, checked_at = known
         if position is not None and was_full >= full:
-            return Run(profile, number, bool(was_full), position, newest)
+            return Run(profile, number, bool(was_full), str(position), newest)
         is_full = full or newest is None or checked_at is None or now - checked_at > FULL_EVERY
         number += is_full
         execute(
@@ -89,11 +89,14 @@ def begin_run(history: HistoryFile, profile: str, identity: str, now: int, *, fu
     return Run(profile, number, is_full, None, newest)
 
 
-def merge_pins(history: HistoryFile, run: Run, pins: Sequence[Pin], asked_at: int) -> None:
-    """Write a page of the account. `asked_at` is the time of the request: pins revoked after it stay revoked."""
+def merge_pins(history: HistoryFile, run: Run, pins: Sequence[Pin], asked_at: int, position: str | None = None) -> None:
+    """Write a page of the account, and the place where an interrupted run goes on.
+
+    `asked_at` is the time of the request: pins revoked after it stay revoked.
+    """
     with explained(history.path), writing(history.connection):
         _merge(history, run.profile, run.number, pins, asked_at)
-        _note_position(history, run, pins)
+        _note_position(history, run, pins, position)
 
 
 def add_pin(history: HistoryFile, profile: str, pin: Pin, now: int) -> None:
@@ -237,15 +240,14 @@ def _leave_out_revoked(history: HistoryFile, profile: str, found: dict[str, Pin]
             set_pinned(history.connection, cid, profile)
 
 
-def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin]) -> None:
-    """The place to continue after a crash, if every pin has a date and the newest come first."""
+def _note_position(history: HistoryFile, run: Run, pins: Sequence[Pin], position: str | None) -> None:
+    """Note the place to continue after a crash; and the newest date, if every pin has one and the newest come first."""
     moments = [pin.created for pin in pins if pin.created is not None]
-    if not moments:
-        return
     in_order = len(moments) == len(pins) and all(one >= two for one, two in pairwise(moments))
     history.connection.execute(
-        "UPDATE accounts SET position = ?, newest_in_run = max(coalesce(newest_in_run, 0), ?) WHERE profile = ?",
-        (moments[-1] if in_order else None, moments[0] if in_order else 0, run.profile),
+        "UPDATE accounts SET position = ?, newest_in_run = coalesce(max(coalesce(newest_in_run, 0), ?), newest_in_run)"
+        " WHERE profile = ?",
+        (position, None if not moments else moments[0] if in_order else 0, run.profile),
     )
 
 
