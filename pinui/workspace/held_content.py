@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pinui.sdk.client import Client
     from pinui.sdk.writing.folder_rules import FolderRules
-    from pinui.workspace.history import History
+    from pinui.workspace.history import History, HistoryFile
 
 __all__ = ["find_held"]
 
@@ -42,16 +42,18 @@ async def find_held(
         cids, size, is_folder = await asyncio.to_thread(_predict, path, rules)
     except (OSError, PinuiError, ContentAddressError):
         return None  # the upload itself says what is wrong
+    if not in_doubt:
+        cids = await history.do(lambda file: [cid for cid in cids if _is_known(file, profile, cid)])
     for cid in cids:
-        if (in_doubt or await _is_known(history, profile, cid)) and (held := await _held_as(client, cid)) is not None:
+        if (held := await _held_as(client, cid)) is not None:
             now = time.time_ns() // 1_000_000
             return ClientRecord(cid=held, timestamp=now, size=size, verification="verified"), is_folder
     return None
 
 
-async def _is_known(history: History, profile: str, cid: str) -> bool:
-    row = await history.pin_of(cid, profile)
-    entries = [] if row is None else await history.entries([row])
+def _is_known(history: HistoryFile, profile: str, cid: str) -> bool:
+    row = history.pin_of(cid, profile)
+    entries = [] if row is None else history.entries([row])
     return any(entry.standing not in (Standing.REVOKED, Standing.GONE) for entry in entries)
 
 

@@ -390,7 +390,7 @@ class Workspace:
             profile = service.profile.name
             if not in_doubt and not await self.history.may_know(profile, *sizes):
                 return None
-            client = await self._ready_to_write(service)
+            client = (await service.open()).client
             found = await find_held(client, self.history, profile, source, rules=rules, in_doubt=in_doubt)
             if found is None:
                 return None

@@ -17,7 +17,9 @@ from pinui.sdk.transport import retry
 from pinui.workspace import Profile, Query, Transfer, Workspace
 from pinui.workspace.copies import copy_options
 from pinui.workspace.copying import Copying
-from pinui.workspace.transfers.rows import NewItem
+from pinui.workspace.transfers import ledger
+from pinui.workspace.transfers.ledger_file import LedgerFile
+from pinui.workspace.transfers.rows import Item, NewItem
 from pinui.workspace.transfers.slots import Slots
 from tests.workspace.rows import cid
 
@@ -379,3 +381,20 @@ async def test_a_service_that_asks_for_a_pause_leaves_no_rate_on_its_rows(
         assert transfer.is_active
         workspace.transfers.stall("elsewhere")
         assert (transfer.rate, workspace.transfers.totals.rate) == (None, None)
+
+
+async def test_files_that_are_done_soon_after_each_other_are_marked_together(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, marked = LedgerFile.write_items, list[int]()
+
+    def counted(file: LedgerFile, items: list[Item]) -> None:
+        marked.append(len(items))
+        write(file, items)
+
+    monkeypatch.setattr(ledger, "GATHERING", 600.0)
+    monkeypatch.setattr(LedgerFile, "write_items", counted)
+    transfer = workspace.transfers.upload_all(files)
+    await workspace.transfers.wait(transfer)
+    assert marked == [20], "each write waits for the disk"
+    assert (await workspace.transfers.ledger.tally(transfer.number or 0)).done == 20

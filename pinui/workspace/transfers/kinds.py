@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import stat
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -105,8 +106,6 @@ class Uploading:
                 raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
             path = self.piped
         name, rules = options["name"], folder_rules(options)
-        if options["each"] and await asyncio.to_thread(path.is_dir):
-            await asyncio.to_thread(_read_folder, path, options)
         size, files, seen = await asyncio.to_thread(_look_at, path, options)
         if item.seen not in (None, seen):
             raise SourceChanged(f"{path} has changed since the transfer was asked for")
@@ -224,22 +223,16 @@ def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
     return NewItem(path, shown=shown, size=size, seen=seen)
 
 
-def _read_folder(path: Path, options: dict[str, Any]) -> None:
-    """Raise the error for which the files of a folder could not be listed."""
-    from pinui.sdk.writing.sources import look_into
-
-    look_into(path, folder_rules(options))
-    raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
-
-
 def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, int, str]:
     """The size of a file or folder, its number of files, and a text that is another one after any change to it."""
     from pinui.sdk.writing.sources import look_into
 
-    if not path.is_dir():
-        status = path.stat()
+    status = path.stat()
+    if not stat.S_ISDIR(status.st_mode):
         return status.st_size, 1, _identity(status)
     contents: FolderContents = look_into(path, folder_rules(options))
+    if options["each"]:  # its files could not be listed, for a reason that is gone
+        raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
     digest = hashlib.sha256()
     for file in contents.files:
         digest.update(f"{file.name}\0{_identity(file.status)}\0".encode("utf-8", "surrogatepass"))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger"]
 
+GATHERING = 0.2
+"""Seconds in which the marks of finished items are gathered: each write waits for the disk."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -43,6 +46,7 @@ class Ledger:
         self._thread: ThreadPoolExecutor | None = None
         self._marked: list[Item] = []
         self._marking: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
 
     add = _on_thread(LedgerFile.add)
     requests = _on_thread(LedgerFile.requests)
@@ -62,17 +66,20 @@ class Ledger:
     ids = _on_thread(LedgerFile.ids)
     items = _on_thread(LedgerFile.items)
 
-    def mark(self, item: Item) -> None:
-        """Write the state and the results of an item soon, together with others.
+    def mark(self, item: Item, *, is_done: bool = False) -> None:
+        """Write the state and the results of an item soon; one that is done a little later, together with others.
 
         It may be lost if the process is killed before: the work of an item finds out what it has done already.
         """
         self._marked.append(item)
+        if not is_done:
+            self._hurry.set()
         if self._marking is None or self._marking.done():
             self._marking = asyncio.get_running_loop().create_task(self._write_marks())
 
     async def marked(self) -> None:
         """Wait until every mark is written; an error of the disk is raised here."""
+        self._hurry.set()
         while self._marking is not None:
             marking = self._marking
             try:
@@ -103,5 +110,8 @@ class Ledger:
 
     async def _write_marks(self) -> None:
         while self._marked:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), GATHERING)
+            self._hurry.clear()
             marked, self._marked = self._marked, []
             await self.do(lambda file, marked=marked: file.write_items(marked))

@@ -566,7 +566,7 @@ class Transfers:
                 transfer.done_size += item.size or 0
             del transfer.running[item.id]
             transfer.state = "running" if transfer.running else "waiting"
-            self.ledger.mark(item)
+            self.ledger.mark(item, is_done=item.state is ItemState.DONE)
             _show(transfer, item)
             self._changed()
         if transfer.on_item is not None:
