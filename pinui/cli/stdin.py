@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["read_argument", "read_cid", "read_cids", "spool_stdin", "stdin_pieces", "typed_bytes", "typed_text"]
+__all__ = ["read_argument", "read_cid", "read_cids", "spool_stdin", "typed_bytes", "typed_text"]
 
 PIECE = 1024 * 1024
 STEP_SECONDS = 0.2

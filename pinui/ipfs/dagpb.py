@@ -11,7 +11,7 @@ from pinui.ipfs.limits import MAX_BLOCK
 from pinui.ipfs.multihash import Bytes
 from pinui.ipfs.protobuf import BYTES, NUMBER, bytes_field, fields, number_field
 
-__all__ = ["Link", "PbNode", "data_field_head", "decode_node", "encode_links", "encode_node"]
+__all__ = ["Link", "PbNode", "data_field_head", "decode_node", "encode_node"]
 
 DATA = 1
 LINKS = 2

@@ -29,7 +29,6 @@ __all__ = [
     "Importer",
     "NewBlock",
     "TreeBuilder",
-    "make_leaves",
 ]
 
 KIB = 1024

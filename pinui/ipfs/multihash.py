@@ -13,7 +13,6 @@ from pinui.ipfs.limits import MAX_BLOCK
 __all__ = [
     "BLAKE2B_256",
     "HASHES",
-    "MAX_IDENTITY",
     "SHA2_512",
     "Bytes",
     "can_prove",

@@ -15,6 +15,7 @@ from pinui.ipfs.varint import decode_varint
 
 __all__ = [
     "EMPTY_FOLDER",
+    "JSON",
     "FilePiece",
     "Folder",
     "Piece",
@@ -24,6 +25,7 @@ __all__ = [
     "leaf_head",
     "leaf_tail",
     "read_block",
+    "shard_data",
 ]
 
 

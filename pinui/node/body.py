@@ -12,7 +12,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from pinui.node.errors import ApiError
 from pinui.node.workers import Workers
 
-__all__ = ["Sink", "accept_body", "pump", "read_whole"]
+__all__ = ["BATCH", "Sink", "accept_body", "pieces", "pump", "read_whole"]
 
 STALLED = 60.0
 BATCH = 1024 * 1024

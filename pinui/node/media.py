@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 
-__all__ = ["by_name", "content_type", "sniff"]
+__all__ = ["OCTETS", "SNIFFED", "by_name", "content_type", "sniff"]
 
 OCTETS = "application/octet-stream"
 SNIFFED = 512

@@ -41,7 +41,7 @@ from pinui.node.store import PinStore
 from pinui.node.tus import TusUploads
 from pinui.node.workers import Workers
 
-__all__ = ["Node", "NodeError", "RequestLine"]
+__all__ = ["Answer", "Node", "NodeError", "RequestLine"]
 
 LOOPBACK = "127.0.0.1"
 ACCEPTING = 4

@@ -23,7 +23,7 @@ from pinui.node.store import NewPin, PinStore
 from pinui.node.trees import describe_tree
 from pinui.node.wire import INVALID, Options, options_field
 
-__all__ = ["MultipartUpload", "boundary_of", "describe_car", "new_pin", "store_json", "unpack"]
+__all__ = ["PROFILES", "MultipartUpload", "boundary_of", "describe_car", "new_pin", "store_json", "unpack"]
 
 MAX_FILES = 20_000
 MAX_FIELDS = 32

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["JSON_TONES", "beginning", "in_short_lines", "json_spans", "laid_out", "pretty", "safe_for_editor"]
+__all__ = ["JSON_TONES", "TOKEN", "beginning", "in_short_lines", "json_spans", "laid_out", "pretty", "safe_for_editor"]
 
 TOKEN = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<string>"(?:[^"\\]|\\.)*"?)|(?P<number>-?\d[\d.eE+-]*)"""

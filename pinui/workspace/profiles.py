@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["BUILT_IN", "ENVIRONMENT", "PROVIDERS", "Profiles", "check_name", "check_url"]
+__all__ = ["BUILT_IN", "ENVIRONMENT", "Profiles", "check_name", "check_url"]
 
 LOCAL = Profile("local", "local")
 PINATA = Profile("pinata", "pinata", "https://api.pinata.cloud", "https://gateway.pinata.cloud/ipfs")

@@ -21,7 +21,7 @@ from pinui.sdk.transport.refusals import is_not_pinned, network_error, provider_
 from pinui.sdk.transport.transport import Clock, Outcome, Transport
 from pinui.sdk.urls import is_loopback
 
-__all__ = ["CHEAP_TO_REPEAT", "Api", "LineSink", "ServiceKind"]
+__all__ = ["CHEAP_TO_REPEAT", "LARGEST_ANSWER", "Api", "Line", "LineSink", "Query", "ServiceKind"]
 
 # An answer is a few hundred bytes; a page of a listing some hundred thousand.
 LARGEST_ANSWER = 4 * 1024 * 1024

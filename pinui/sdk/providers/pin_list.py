@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from pinui.sdk.models import Pin, PinStatus, Resume
 from pinui.sdk.providers.wire import answer_object, not_understood, one_word, whole_number
 
-__all__ = ["PAGE", "PinPages", "iso", "moment", "read_job", "read_page", "resume_date"]
+__all__ = ["JOB_STATES", "PinPages", "iso", "moment", "read_job", "read_page", "resume_date"]
 
 PAGE = 1000
 """Rows in a page: the most that the hosted service gives."""

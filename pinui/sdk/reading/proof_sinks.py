@@ -20,7 +20,7 @@ from pinui.sdk.reading.kept_blocks import KeptBlocks
 from pinui.sdk.trailing_work import ONE_HOP, QUICK_TO_HASH, TrailingWork
 from pinui.sdk.transport.http import Head, Sink
 
-__all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotProven", "NotTrustless", "ReadSink", "as_integrity_error"]
+__all__ = ["FOLDER_HINT", "CarSink", "CheckingSink", "NotProven", "NotTrustless", "ReadSink"]
 
 # The part of an archive that is checked at once.
 CAR_BATCH = 1024 * 1024

@@ -22,7 +22,7 @@ _Framed = tuple[bytes, Part]
 # A hop to a thread takes longer than reading a small file, and a server takes one such piece as fast as one file.
 SMALL_TOGETHER = 256 * 1024
 
-__all__ = ["Multipart", "Watch", "Watcher", "form_head", "unixfs_head"]
+__all__ = ["Multipart", "Watch", "Watcher", "unixfs_head"]
 
 
 class Watcher(Protocol):

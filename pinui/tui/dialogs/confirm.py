@@ -33,9 +33,7 @@ from pinui.workspace import Entry
 
 __all__ = [
     "MANY",
-    "AllRows",
     "Confirm",
-    "ConfirmNumber",
     "forget_question",
     "leave_question",
     "overwrite_question",

@@ -24,7 +24,7 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import Line
 
-__all__ = ["CheckedPrompt", "Choice", "Menu", "Prompt", "TokenPrompt", "one_token"]
+__all__ = ["CheckedPrompt", "Choice", "Menu", "MenuList", "Prompt", "TokenPrompt", "one_token"]
 
 Answer = TypeVar("Answer")
 

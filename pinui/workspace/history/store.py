@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pinui.workspace.history.query import Condition
     from pinui.workspace.rows import Direction
 
-__all__ = ["EXCERPT", "HistoryFile", "NewIds"]
+__all__ = ["HistoryFile", "NewIds", "storable"]
 
 EXCERPT = 500  # characters of the JSON text or message that lists show and the filter searches
 MOMENT = 0.03

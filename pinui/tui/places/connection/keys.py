@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pinui.tui.keys import Command, Group, here, quiet, spare
 
-__all__ = ["ABOUT", "CONNECTION", "KEYS", "SERVICE_DIGITS", "WIZARD", "WIZARD_STEPS"]
+__all__ = ["ABOUT", "CONNECTION", "KEYS", "SERVICE_DIGITS", "WIZARD"]
 
 WIZARD_STEPS = (
     ("next", "Go on to the next step"),

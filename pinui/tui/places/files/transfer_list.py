@@ -20,7 +20,7 @@ from pinui.tui.widgets.line_view import Line, Span
 from pinui.workspace import Transfer
 from pinui.workspace.transfers.rows import Item, ItemState
 
-__all__ = ["TransferList", "tally"]
+__all__ = ["TransferList", "can_open", "tally"]
 
 SIGNS = {"upload": "↑ ", "download": "↓ ", "revoke": "− ", "mirror": "⇣ "}
 AROUND = 100
