@@ -56,7 +56,6 @@ class _Background:
         return tasks[0].result()
 
     def stop(self) -> None:
-        """End the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -77,7 +77,6 @@ class Bars:
         self.draw()
 
     def clear(self) -> None:
-        """Remove the lines."""
         if self._stream is not None and self._lines:
             self._stream.write(UP_AND_CLEAR * self._lines)
             self._stream.flush()

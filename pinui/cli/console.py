@@ -126,7 +126,6 @@ class Console:
         return self._bars
 
     def end_bars(self) -> None:
-        """Remove the bars."""
         if self._bars is not None:
             self._bars.clear()
             self._bars = None

@@ -38,7 +38,6 @@ class ForeignCar:
 
     @property
     def draft(self) -> DraftCar:
-        """The blocks."""
         if self._draft is None:
             self._draft = self._make_draft(self.root)
         return self._draft

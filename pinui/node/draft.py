@@ -45,7 +45,6 @@ class DraftCar:
             raise
 
     def add(self, blocks: Iterable[NewBlock]) -> None:
-        """Append blocks."""
         pieces: list[Bytes] = []
         end = self._end
         for block in blocks:

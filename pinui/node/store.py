@@ -341,7 +341,6 @@ class BlockReader:
         return fd
 
     def close(self) -> None:
-        """Close the files."""
         with self._lock:
             while self._files:
                 os.close(self._files.popitem()[1])

@@ -417,7 +417,6 @@ class ClientMessage:
     """When it was sent, in milliseconds."""
 
     def to_json(self) -> dict[str, Any]:
-        """The stored document."""
         return {"recipientId": self.recipient_id, "payload": self.payload, "timestamp": self.timestamp}
 
 

@@ -95,7 +95,7 @@ class Closable(Protocol):
     """A provider that holds connections."""
 
     async def aclose(self) -> None:
-        """Close them."""
+        """Close all connections."""
         ...
 
 
@@ -115,7 +115,7 @@ class KeepsEmptyFolders(Protocol):
 
     @property
     def keeps_empty_folders(self) -> bool:
-        """Whether it does."""
+        """Whether it takes them."""
         ...
 
 
@@ -216,7 +216,7 @@ class Streams(Protocol):
 
 @runtime_checkable
 class Peeks(Protocol):
-    """Previews."""
+    """A provider that gives the beginning of content, for previews."""
 
     async def peek(self, cid: str, limit: int) -> Peek:
         """The first bytes of some content, or what a folder holds."""
@@ -243,7 +243,7 @@ class ChecksGateways(Protocol):
 
 @runtime_checkable
 class ListsPins(Protocol):
-    """Listing an account."""
+    """A provider that lists the pins of the account."""
 
     def pins(self, *, name: str | None = None, cid: str | None = None) -> AsyncGenerator[Pin]:
         """The pins of the account, newest first if the service has dates."""
@@ -281,7 +281,7 @@ class ExportsCars(Protocol):
 
 @runtime_checkable
 class ImportsCars(Protocol):
-    """Storing archives."""
+    """A provider that may store CAR archives."""
 
     async def takes_cars(self) -> bool:
         """Whether this account can import CARs: some services have an API without them."""
@@ -294,7 +294,7 @@ class ImportsCars(Protocol):
 
 @runtime_checkable
 class ReadsBlocks(Protocol):
-    """Reading single blocks."""
+    """A provider that reads single blocks."""
 
     async def read_block(self, cid: str) -> bytes:
         """One block, verified."""

@@ -27,7 +27,7 @@ class KeepsFocus(Screen[Result]):
     _had_focus: Widget | None = None
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Remember it."""
+        """Remember the widget that has the focus."""
         self._had_focus = event.widget
 
     def on_resize(self) -> None:

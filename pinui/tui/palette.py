@@ -157,7 +157,6 @@ class ThemesProvider(Provider):
     """The themes: pinui's own first, then Textual's; the one in use is marked."""
 
     async def discover(self) -> Hits:
-        """All of them."""
         for name, words, doing in self._known():
             yield DiscoveryHit(Content(words), doing, text=name)
 

@@ -504,7 +504,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.clear_notifications()
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        """A toast."""
+        """Show a toast, and keep it in the log."""
         words, severity = clean_line(text), "warning" if warning else "information"
         self.messages.append(Told(self.clock(), words, severity))
         self.notify(words, severity=severity, markup=False)

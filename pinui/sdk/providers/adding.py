@@ -87,7 +87,6 @@ class AddingProvider(GatewayContent):
                 source.close()
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._api.transport.aclose()
 
     async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:

@@ -78,7 +78,6 @@ class OlderApi:
         return str(answer) if isinstance(answer, Cid) else wire.read_pinned_cid(answer.status, sink.data)
 
     async def unpin(self, cid: str) -> None:
-        """Remove the pin."""
         await self._api.is_removed(self._api.request("DELETE", f"pinning/unpin/{cid}"))
 
     async def pins(

@@ -164,7 +164,6 @@ class PinProvider(GatewayContent):
         return self._remembered(Pinned(found, archive.size, verdict, None if is_it else root))
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._api.transport.aclose()
 
     async def _either(self, operation: Callable[[PinningApi], Awaitable[T]]) -> T:

@@ -137,7 +137,6 @@ class PsaProvider(GatewayContent):
             await self._replace(request, name)
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._api.transport.aclose()
 
     async def _replace(self, request: _Request, name: str | None) -> Pin:

@@ -54,7 +54,6 @@ class MemorySink:
 
     @property
     def data(self) -> bytes:
-        """The collected bytes."""
         return bytes(self._data) if len(self._data) <= self._limit else bytes(memoryview(self._data)[: self._limit])
 
     @property

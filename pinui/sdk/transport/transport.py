@@ -117,7 +117,6 @@ class Transport:
             attempt += 1
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._engine.aclose()
 
     @asynccontextmanager

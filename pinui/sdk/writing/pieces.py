@@ -53,7 +53,6 @@ class FileInPieces:
             await asyncio.to_thread(self._watch.end_of, self._part)
 
     def close(self) -> None:
-        """Close the file."""
         file, self._file = self._file, None
         if file is not None:
             file.close()

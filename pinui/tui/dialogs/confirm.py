@@ -87,7 +87,6 @@ class Confirm(Dialog[bool]):
         return self.yes.split()[0].lower()
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog", id="question") as box:
             box.border_title = self.heading
             yield say(self.question, "question")
@@ -98,7 +97,6 @@ class Confirm(Dialog[bool]):
         yield KeyBar()
 
     def compose_answer(self) -> Iterable[Widget]:
-        """Two buttons."""
         yes = button(YesButton, "yes", f"{self.yes} ({self.letter})", "danger")
         yield Horizontal(button(DialogButton, "no", "Cancel"), yes, classes="buttons")
 
@@ -299,7 +297,6 @@ class AllRows(Dialog[None]):
         self.heading, self.rows = heading, rows
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog wide") as box:
             pane_title(box, self.heading, f"all {len(self.rows):,}")
             yield LineView(id="all-rows")

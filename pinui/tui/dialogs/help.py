@@ -48,7 +48,6 @@ class HelpScreen(Dialog[None]):
         return cls(*found, [(" ".join(names), text) for names, text in map(keys.__getitem__, order)])
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog", id="help-box") as box:
             box.border_title = self.heading
             yield LineView(id="help")

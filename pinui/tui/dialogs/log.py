@@ -35,7 +35,6 @@ class LogScreen(Dialog[None]):
         self.messages = messages[::-1]
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog wide") as box:
             pane_title(box, "Messages of this run", plural(len(self.messages), "message") if self.messages else "")
             yield LineView(id="log")

@@ -79,7 +79,6 @@ class CheckedPrompt(Dialog[Answer]):
         self.field = self.FIELD(value, placeholder=placeholder, password=password, id="prompt")
 
     def compose(self) -> ComposeResult:
-        """The box."""
         title, question, note = self.texts
         with Vertical(classes="dialog") as box:
             box.border_title = title
@@ -210,7 +209,6 @@ class Menu(Dialog[str]):
         add_bindings(self, letters)
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog", id="choices") as box:
             pane_title(box, self.heading, self.hint)
             yield MenuList(self.choices)

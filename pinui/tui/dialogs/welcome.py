@@ -55,7 +55,6 @@ class WelcomeScreen(Screen[None]):
         yield TooSmall()
 
     def on_mount(self) -> None:
-        """Fill the bar."""
         bar = self.query_one(TopBar)
         bar.profile, bar.state, bar.fact = self.app.standing()
 

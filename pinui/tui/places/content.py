@@ -38,7 +38,6 @@ class ContentScreen(Dialog[str]):
         self._content: Peek | str = words
 
     def compose(self) -> ComposeResult:
-        """The box."""
         with Vertical(classes="dialog wide") as box:
             pane_title(box, "View", self.address)
             yield LineView(id="content")
@@ -52,11 +51,10 @@ class ContentScreen(Dialog[str]):
         self.run_worker(self._fetch, group="content", exit_on_error=False)
 
     def on_resize(self) -> None:
-        """Another size."""
         self.call_after_refresh(self._fill)
 
     def action_download(self) -> None:
-        """All of it."""
+        """Download the whole content."""
         self.dismiss("d")
 
     async def _fetch(self) -> None:

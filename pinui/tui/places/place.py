@@ -154,7 +154,6 @@ class PlaceScreen(KeepsFocus[None]):
         self._step(1)
 
     def action_previous_pane(self) -> None:
-        """The pane before."""
         self._step(-1)
 
     def _step(self, step: int) -> None:

@@ -135,7 +135,6 @@ class Field(DrawnInput):
         )
 
     def delete(self, start: int, end: int) -> None:
-        """Delete whole emoji."""
         start, end = sorted((start, end))
         super().delete(whole(self.emoji, start, backwards=True), whole(self.emoji, end))
 

@@ -39,7 +39,6 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
 
         @property
         def control(self) -> ItemList:
-            """The list."""
             return self.list
 
         def can_replace(self, message: Message) -> bool:
@@ -55,7 +54,6 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
 
         @property
         def control(self) -> ItemList:
-            """The list."""
             return self.list
 
     def header(self, width: int) -> Line | None:
@@ -160,19 +158,15 @@ class ItemList(Toned, can_focus=True, inherit_bindings=False):
         return self.draw(self.item_line(index, line, width), width, "row" if here and self.has_focus else "")
 
     def action_cursor_up(self) -> None:
-        """One item up."""
         self.cursor -= 1
 
     def action_cursor_down(self) -> None:
-        """One item down."""
         self.cursor += 1
 
     def action_page_up(self) -> None:
-        """One page up."""
         self.cursor -= max(1, self.size.height // self.ITEM_HEIGHT - 1)
 
     def action_page_down(self) -> None:
-        """One page down."""
         self.cursor += max(1, self.size.height // self.ITEM_HEIGHT - 1)
 
     def action_top(self) -> None:

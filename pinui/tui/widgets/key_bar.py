@@ -33,7 +33,6 @@ class KeyBar(Bar):
         self._shown: Content | None = None
 
     def on_mount(self) -> None:
-        """Follow the focus."""
         self._keys_of = {command.id: command.keys.split(",") for group in self.app.KEYS for command in group.commands}
         signal = cast("Signal[Screen[Any]]", self.screen.bindings_updated_signal)
         signal.subscribe(self, lambda _screen: self.refresh())

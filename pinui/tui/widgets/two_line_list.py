@@ -51,7 +51,6 @@ class TwoLineList(ItemList):
         return self.items[self.cursor] if self.items and self.cursor < len(self.items) else None
 
     def item_lines(self, index: int) -> int:
-        """Both."""
         return 2
 
     def cursor_lines(self, index: int) -> int:

@@ -128,7 +128,6 @@ class Selection:
         self._after: Entry | None = None
 
     def add(self, sql: str, *values: str | int) -> None:
-        """Narrow the selection."""
         self.conditions.append(Condition(sql, values))
 
     def begin_after(self, entry: Entry) -> None:

@@ -72,7 +72,6 @@ class HistoryFile:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open database."""
         if self._connection is None:
             self._connection = open_database(self.path, searchable=self.searchable)
         return self._connection

@@ -56,7 +56,6 @@ class Rate:
     _at: float | None = None
 
     def add(self, done: int, now: float) -> None:
-        """Add a measurement."""
         if self._at is None or done < self._done:  # the first one, or the first after a restart
             self._done, self._at = done, now
             return

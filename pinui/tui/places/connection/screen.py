@@ -40,13 +40,11 @@ class ConnectionScreen(PlaceScreen):
         self._trouble = ""  # with the settings
 
     def compose_body(self) -> Iterable[Widget]:
-        """Two columns."""
         with Horizontal(classes="body"):
             yield TwoLineList(id="profiles")
             yield Facts(id="facts", classes="pane")
 
     def on_mount(self) -> None:
-        """Titles."""
         pane_title(self.profiles, "Profiles")
 
     @on(Facts.Widened)
@@ -55,7 +53,6 @@ class ConnectionScreen(PlaceScreen):
 
     @property
     def profiles(self) -> TwoLineList:
-        """The list."""
         return self.query_one(TwoLineList)
 
     @property
@@ -133,7 +130,7 @@ class ConnectionScreen(PlaceScreen):
             self.work_on(lambda: self.app.switch(name), "use", exclusive=False)
 
     def action_test(self) -> None:
-        """Ask now."""
+        """Test the chosen service now."""
         self.work_on(self._test, "test", busy=self.facts)
 
     async def _test(self) -> None:
@@ -145,7 +142,6 @@ class ConnectionScreen(PlaceScreen):
             self.app.tell_error(result.error)
 
     def action_add(self) -> None:
-        """The wizard."""
         self.ask_on(self._add, "add")
 
     async def _add(self) -> None:
@@ -156,7 +152,6 @@ class ConnectionScreen(PlaceScreen):
             await self._reload(name)
 
     def action_edit(self) -> None:
-        """The addresses."""
         self.ask_on(self._edit, "edit")
 
     async def _edit(self) -> None:
@@ -239,7 +234,6 @@ class ConnectionScreen(PlaceScreen):
         return super().check_action(action, parameters)
 
     def action_copy(self) -> None:
-        """An address."""
         self.ask_on(self._copy, "copy")
 
     async def _copy(self) -> None:

@@ -124,7 +124,6 @@ class Wizard(Dialog[str], inherit_bindings=False):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """The first page."""
         self.turn_to("service")
 
     def turn_to(self, page: str) -> None:
@@ -231,7 +230,6 @@ class Wizard(Dialog[str], inherit_bindings=False):
         self.focus_next(Field)
 
     def action_previous_field(self) -> None:
-        """And back."""
         self.focus_previous(Field)
 
     def action_token_page(self) -> None:

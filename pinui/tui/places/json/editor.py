@@ -34,7 +34,6 @@ class JsonEditor(TextArea):
         never_wrap(self)
 
     def load_text(self, text: str) -> None:
-        """Replace the text."""
         super().load_text(text)
         never_wrap(self)
 

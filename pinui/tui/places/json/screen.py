@@ -88,7 +88,6 @@ class JsonScreen(PlaceScreen):
         self._storing: set[str] = set()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Two columns."""
         with Horizontal(classes="body"):
             with StorePane(id="store", classes="pane first"):
                 yield JsonEditor(id="editor")
@@ -111,7 +110,6 @@ class JsonScreen(PlaceScreen):
 
     @property
     def editor(self) -> JsonEditor:
-        """The editor."""
         return self.query_one(JsonEditor)
 
     @property
@@ -305,7 +303,6 @@ class JsonScreen(PlaceScreen):
     # -- the document -------------------------------------------------------------------------------------------
 
     def action_toggle_text(self) -> None:
-        """Tree or text."""
         self.toggle_class("-text")
         self.app.stylesheet.update(self)
         self._title_document()
@@ -313,11 +310,10 @@ class JsonScreen(PlaceScreen):
 
     @on(ItemList.Chosen, "#document")
     def action_fold(self) -> None:
-        """Fold or unfold."""
         self.ask_on(self.query_one(JsonTree).toggle, "fold")
 
     def action_fold_all(self) -> None:
-        """Everything at once."""
+        """Fold or unfold the whole tree."""
         self.ask_on(self._fold_all, "fold")
 
     async def _fold_all(self) -> None:

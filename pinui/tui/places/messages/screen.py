@@ -79,7 +79,6 @@ class MessagesScreen(PlaceScreen):
                 yield WriteLine()
 
     def on_mount(self) -> None:
-        """Titles."""
         pane_title(self.recipients, "Recipients")
         self.recipients.notes = [
             [("Nobody yet.", "bold strong")],
@@ -101,7 +100,6 @@ class MessagesScreen(PlaceScreen):
 
     @property
     def thread(self) -> Thread:
-        """The messages."""
         return self.query_one(Thread)
 
     @property
@@ -228,7 +226,7 @@ class MessagesScreen(PlaceScreen):
     # -- writing and receiving ----------------------------------------------------------------------------------
 
     def action_write(self) -> None:
-        """To the line."""
+        """Focus the line for a new message."""
         if self.recipient is None:
             self.action_new_recipient()
         else:
@@ -356,7 +354,6 @@ class MessagesScreen(PlaceScreen):
     # -- with the message under the cursor ----------------------------------------------------------------------
 
     def action_copy(self) -> None:
-        """The copy menu."""
         from pinui.tui.places.record_actions import copy_menu
 
         entry = self.thread.current
@@ -364,7 +361,7 @@ class MessagesScreen(PlaceScreen):
             self.ask_on(lambda: copy_menu(self, entry.cid, entry.name or title_of(entry), entry), "copy")
 
     def action_browse(self) -> None:
-        """In the browser."""
+        """Open the message in the browser."""
         from pinui.tui.places.record_actions import browse
 
         entry = self.thread.current

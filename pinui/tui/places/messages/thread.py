@@ -112,7 +112,6 @@ class Thread(ItemList):
         return 0
 
     def nothing(self, width: int) -> list[Line]:
-        """An empty thread."""
         return self.notes
 
     def item_line(self, index: int, line: int, width: int) -> Line:

@@ -34,7 +34,6 @@ class WriteLine(FieldPane):
         """Drafts for others than the addressee; under None, a draft without a recipient."""
 
     def compose(self) -> Iterable[Widget]:
-        """One field."""
         yield WriteField(id="words")
 
     def on_mount(self) -> None:
