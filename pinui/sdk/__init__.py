@@ -2,6 +2,7 @@
 
 client         the front door: store, retrieve, upload, download, send, receive, revoke and more
 provider       `StorageProvider` and the small protocols for everything else that a provider can do
+traits         the needs and abilities of each kind of service, known before a client opens
 models, errors, secret   the values
 address, urls, names     parsing addresses, allowed servers, safe file names
 
