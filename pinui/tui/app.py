@@ -5,11 +5,10 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from textual import on
 from textual.screen import Screen
@@ -17,9 +16,6 @@ from textual.screen import Screen
 from pinui.tui.all_keys import ABOUT, KEYS
 from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
-from pinui.workspace.errors import WorkspaceError
-from pinui.workspace.paths import Paths
-from pinui.workspace.view import View, read_view
 
 __all__ = ["Pinui", "make_app", "run"]
 
@@ -79,7 +75,7 @@ class Pinui(Workbench):
         "places/connection/connection.tcss",
         "places/connection/wizard.tcss",
     ]
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+    MODES = {
         "pins": _pins,
         "json": _json,
         "files": _files,
@@ -89,22 +85,6 @@ class Pinui(Workbench):
     DEFAULT_MODE = "pins"
     COMMANDS = {_palette}
     KEYS = KEYS
-
-    def __init__(
-        self,
-        *,
-        profile: str | None = None,
-        home: Path | None = None,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        view = View()
-        with suppress(WorkspaceError):  # without a home, opening the workspace tells why
-            view = read_view(Paths.find(home).view)
-        if view.place in self.MODES:
-            vars(self)["DEFAULT_MODE"] = view.place  # of this app alone, and before Textual makes its first screen
-        super().__init__(profile=profile, home=home, clock=clock, monotonic=monotonic)
-        self.view = self.kept_view = view
 
     def on_mount(self) -> None:
         """Show the welcome at the first start."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
@@ -15,7 +15,7 @@ from pinui.figures import size
 from pinui.tui.display import fit, right, wrapped
 from pinui.tui.json_text import beginning, json_spans
 from pinui.tui.pictures import TooLarge, half_blocks
-from pinui.tui.widgets.line_view import Line
+from pinui.tui.widgets.line_view import LazyLines, Line
 
 if TYPE_CHECKING:
     from pinui.workspace import Workspace
@@ -38,30 +38,13 @@ class Shown:
     cut: bool = False
 
 
-class JsonLines(Sequence[Line]):
-    """The lines of a JSON text, coloured when they are looked at."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
-        if isinstance(index, slice):
-            return JsonLines(self._lines[index])
-        return json_spans(self._lines[index])
-
-
 def show_json(value: object, _width: int = 0, _height: int = 0) -> Shown:
     """A document in colours. Long lines scroll sideways, so it doesn't depend on the size."""
     text = beginning(value, CAP + 1)
     lines = text[:CAP].split("\n")[:MOST_LINES]
-    return Shown(JsonLines(lines), max(map(cell_len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES)
+    return Shown(
+        LazyLines(lines, json_spans), max(map(cell_len, lines)), "json", len(text) > CAP or len(lines) == MOST_LINES
+    )
 
 
 def show_words(text: str, width: int, _height: int = 0) -> Shown:

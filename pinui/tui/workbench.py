@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from textual import events
 from textual.keys import key_to_character
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 
 from pinui.figures import ago, count, plural
@@ -31,8 +32,9 @@ from pinui.tui.transfer_news import TransferNews, transfer_words
 from pinui.tui.typed_ahead import TypedAhead
 from pinui.tui.unsaved import UnsavedText
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.paths import Paths
 from pinui.workspace.text import clean_line
-from pinui.workspace.view import View, write_view
+from pinui.workspace.view import View, read_view, write_view
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter
@@ -121,6 +123,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     TITLE = "pinui"
     KEYS: ClassVar[tuple[Group, ...]] = ()
     """All keys of all places, the important ones first."""
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {}
     BINDINGS = bindings(APP)
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-small"), (100, "-medium"), (120, "-wide"), (150, "-large")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-short"), (28, "-tall")]
@@ -134,14 +137,18 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.view: View = View()
+        """The view of the last run, and then of this one."""
+        with suppress(WorkspaceError):  # without a home, opening the workspace tells why
+            self.view = read_view(Paths.find(home).view)
+        self.kept_view: View = self.view
+        """The view as its file has it."""
+        if self.view.place in self.MODES:
+            vars(self)["DEFAULT_MODE"] = self.view.place  # of this app alone, and before Textual makes its first screen
         super().__init__(monotonic)
         self.stylesheet = ParsedOnce(variables=self.theme_variables)
         self.clock = clock
         self.workspace: Workspace
-        self.view = View()
-        """The view of the last run, and then of this one."""
-        self.kept_view: View = self.view
-        """The view as its file has it."""
         self._next_ask: Timer | None = None
         self._profile, self._home = profile, home
         self._dirty = False

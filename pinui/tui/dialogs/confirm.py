@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import overload
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -27,7 +26,7 @@ from pinui.tui.keys import bindings
 from pinui.tui.pace import QUIET, Press
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.key_bar import KeyBar
-from pinui.tui.widgets.line_view import Line, LineView
+from pinui.tui.widgets.line_view import LazyLines, Line, LineView
 from pinui.tui.workbench import Unfinished
 from pinui.workspace import Entry
 
@@ -310,26 +309,7 @@ class AllRows(Dialog[None]):
         view = self.query_one("#all-rows", LineView)
         width = view.content_width
         view.styles.height = min(len(self.rows), max(5, self.app.size.height - 6))
-        view.show_lines(RowLines(self.rows, width), keep=True)
-
-
-class RowLines(Sequence[Line]):
-    """The lines of rows, written when they are drawn: there may be many thousands."""
-
-    def __init__(self, rows: Sequence[tuple[str, str]], width: int) -> None:
-        self._rows, self._width = rows, width
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
-        if isinstance(index, slice):
-            return [row_line(row, self._width) for row in self._rows[index]]
-        return row_line(self._rows[index], self._width)
+        view.show_lines(LazyLines(self.rows, lambda row: row_line(row, width)), keep=True)
 
 
 def row_line(row: tuple[str, str], width: int) -> Line:

@@ -6,8 +6,8 @@ All text passes `clean_line` here: nothing remote reaches the terminal uncleaned
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeAlias, TypeVar, overload
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -23,12 +23,32 @@ from pinui.tui.keys import bindings
 from pinui.tui.workbench import Workbench
 from pinui.workspace.text import clean_line
 
-__all__ = ["Line", "LineView", "Lines", "Span", "Toned"]
+__all__ = ["LazyLines", "Line", "LineView", "Lines", "Span", "Toned"]
 
+T = TypeVar("T")
 Span: TypeAlias = tuple[str, str]
 """Text and the names of its tones: `("invoice.json", "bold strong")`."""
 Line: TypeAlias = Sequence[Span] | Strip
 """One row: spans, or a finished strip (a picture's half blocks)."""
+
+
+class LazyLines(Sequence[Line], Generic[T]):
+    """Lines of items, made when they are drawn: there may be many thousands."""
+
+    def __init__(self, items: Sequence[T], line_of: Callable[[T], Line]) -> None:
+        self._items, self._line_of = items, line_of
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            return LazyLines(self._items[index], self._line_of)
+        return self._line_of(self._items[index])
 
 
 def segments(spans: Sequence[tuple[str, Style]], edges: tuple[int, int]) -> list[Segment]:
