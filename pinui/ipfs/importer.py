@@ -29,6 +29,7 @@ __all__ = [
     "Importer",
     "NewBlock",
     "TreeBuilder",
+    "make_leaves",
 ]
 
 KIB = 1024
