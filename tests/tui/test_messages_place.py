@@ -270,6 +270,9 @@ async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: 
         await app.workspace.send("alice", text)
         await pilot.press("4")
         await shows(pilot, "漢漢漢", "… 7,000 more characters: y, then j, copies all of it")
+        await pilot.resize_terminal(120, 36)
+        await settled(pilot)
+        await shows(pilot, "… 7,000 more characters")
         await pilot.press("1")
         await until(pilot, lambda: threads)
         assert threading.main_thread() not in threads, "breaking 262,144 characters into lines takes a while"

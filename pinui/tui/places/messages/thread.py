@@ -58,8 +58,10 @@ class Thread(ItemList):
         return self.entries[self.cursor] if self.entries else None
 
     def on_resize(self) -> None:
-        """Text breaks elsewhere."""
+        """Text breaks elsewhere. The last message may be higher than the pane: its end stays in sight."""
         self._lay_out()
+        if self.cursor == len(self.entries) - 1:
+            self.scroll_end(animate=False)
 
     def _lay_out(self) -> None:
         width = max(10, self.list_width - 2)
