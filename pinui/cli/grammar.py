@@ -43,6 +43,7 @@ class Parser(argparse.ArgumentParser):
     """The verb, where it is known before the words are parsed."""
 
     def error(self, message: str) -> NoReturn:
+        hint = f"See `{self.prog} --help`."
         said, _, _ = message.partition(" (choose from")
         wrong, _, choices = message.partition("invalid choice: ")[2].partition(" (choose from ")
         if choices:
@@ -56,9 +57,10 @@ class Parser(argparse.ArgumentParser):
                 said += f"; did you mean “{near[0]}”?"
             elif len(known) < 6:
                 said += f", only {', '.join(known)}"
+            if word == "list":
+                hint = f"`{self.prog}` by itself lists."
             if option := re.match("argument (--[a-z]+)", message):
                 said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"
-        hint = f"See `{self.prog} --help`."
         if message.startswith("unrecognized") and self.typed == "store":
             hint = QUOTES
         sys.stderr.write(clean(f"pinui: {said}\n       {hint}\n"))  # words may come from elsewhere, by way of xargs
@@ -104,12 +106,12 @@ def _add_common(parser: argparse.ArgumentParser, *, default: str | None) -> None
     parser.add_argument(
         "--profile", metavar="NAME", default=default, help="use this profile instead of the current one"
     )
-    parser.add_argument("--json", action="store_true", default=switch, help="print JSON: one object, or one a line")
+    parser.add_argument("--json", action="store_true", default=switch, help="print JSON: one object, or one per line")
     parser.add_argument(
         "--debug",
         action="store_true",
         default=switch,
-        help="log each request to stderr (of the workbench: to debug.log), and the origin of errors",
+        help="log requests and the origin of errors to stderr (in the workbench: to debug.log)",
     )
 
 
@@ -127,7 +129,7 @@ class _Verbs:
             words.rpartition(" ")[2],
             help=short,
             description=f"{short[:1].upper()}{short[1:]}.",
-            epilog=f"example:\n{example}",
+            epilog=f"{'examples' if len(EXAMPLES[words]) > 1 else 'example'}:\n{example}",
             parents=[self.everywhere],
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -178,7 +180,9 @@ def _import(verbs: _Verbs) -> None:
 
 def _copy(verbs: _Verbs) -> None:
     verb = verbs.add("copy", "copy pins from one service to another, with the same CIDs and names")
-    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument(
+        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
+    )
     verb.add_argument("--from", dest="source", metavar="PROFILE", required=True, help="the service that has them")
     verb.add_argument("--to", metavar="PROFILE", required=True, help="the service to copy them to")
     verb.add_argument("--filter", metavar="TEXT", default="", help="every pin that matches: size:>1mb, age:<7d, -draft")
@@ -190,15 +194,15 @@ def _transfers(verbs: _Verbs) -> None:
     verb = verbs.add("transfers", "list, finish or forget transfers that are not finished")
     parts = verb.add_subparsers(dest="part", metavar="resume|forget", title="also")
     inner = _Verbs(parts, verbs.everywhere)
-    part = inner.add("transfers resume", "finish what was interrupted; transfers that failed for good stay as they are")
+    part = inner.add("transfers resume", "finish interrupted transfers; failed ones stay as they are")
     part.add_argument("ids", metavar="ID", nargs="*", type=_at_least_one, help="only these (default: all)")
     part = inner.add("transfers forget", "drop unfinished and failed transfers")
     part.add_argument("ids", metavar="ID", nargs="*", type=_at_least_one, help="only these (default: all)")
 
 
 def _send(verbs: _Verbs) -> None:
-    verb = verbs.add("send", "store a message and print its CID")
-    verb.add_argument("recipient", metavar="RECIPIENT", help="any name that means something to you both")
+    verb = verbs.add("send", "store a message and print its CID, for you to share")
+    verb.add_argument("recipient", metavar="RECIPIENT", help="any name; it becomes part of the message")
     verb.add_argument("text", metavar="TEXT", help="the message, or - for stdin; nothing encrypts it")
 
 
@@ -211,18 +215,20 @@ FILTER = "words, and terms such as kind:json, size:>1mb, age:<7d, is:revoked, to
 
 
 def _pins(verbs: _Verbs) -> None:
-    verb = verbs.add("pins", "list what the account at the service holds now")
+    verb = verbs.add("pins", "list the pins that the service holds now")
     verb.add_argument("--filter", metavar="TEXT", default="", help="words of the name, size:>1mb, age:<7d, -draft")
 
 
 def _sync(verbs: _Verbs) -> None:
-    verb = verbs.add("sync", "read the account at the service into the workspace, for the list of pins")
+    verb = verbs.add("sync", "read the list of pins at the service, for the workbench and for filters")
     verb.add_argument("--full", action="store_true", help="read everything, not only what is new")
 
 
 def _pin(verbs: _Verbs) -> None:
     verb = verbs.add("pin", "ask the service to keep content that is stored elsewhere")
-    verb.add_argument("cids", metavar="CID", nargs="+", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument(
+        "cids", metavar="CID", nargs="+", help="CIDs or addresses, or - to read them from stdin, one per line"
+    )
     verb.add_argument("--name", metavar="TEXT", help="its name at the service (with one CID)")
 
 
@@ -234,7 +240,9 @@ def _rename(verbs: _Verbs) -> None:
 
 def _revoke(verbs: _Verbs) -> None:
     verb = verbs.add("revoke", "unpin content at the service")
-    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb.add_argument(
+        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
+    )
     verb.add_argument("--filter", metavar="TEXT", default="", help=f"every pin that matches: {FILTER}")
     verb.add_argument("--dry-run", action="store_true", help="only list what would be revoked")
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
@@ -246,8 +254,10 @@ def _status(verbs: _Verbs) -> None:
 
 
 def _verify(verbs: _Verbs) -> None:
-    verb = verbs.add("verify", "read CIDs back and check that their bytes are what they name")
-    verb.add_argument("cids", metavar="CID", nargs="*", help="CIDs or addresses, or - for one a line on stdin")
+    verb = verbs.add("verify", "read pins back and check that their bytes match their CIDs")
+    verb.add_argument(
+        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
+    )
     verb.add_argument("--all", action="store_true", help="everything that is known to be pinned")
     verb.add_argument(
         "--repair-from", metavar="PROFILE", help="copy back from this service what the other one has lost"
@@ -255,13 +265,13 @@ def _verify(verbs: _Verbs) -> None:
 
 
 def _cid(verbs: _Verbs) -> None:
-    verb = verbs.add("cid", "print the CIDs that files would get, without uploading them")
+    verb = verbs.add("cid", "print the CIDs that files would get, one for each way to cut them, without uploading them")
     verb.add_argument("paths", metavar="PATH", nargs="+", help="a file, a folder, or - for stdin")
     _add_folder_options(verb, "take each file in a folder by itself")
 
 
 def _history(verbs: _Verbs) -> None:
-    verb = verbs.add("history", "list, export or import your stored content, note or forget rows")
+    verb = verbs.add("history", "list, export, import, note or forget what you stored")
     _add_filters(verb, inherited=False)
     verb.add_argument(
         "--limit", type=_from_zero, metavar="N", help="at most N rows (default: 50 on a terminal, else all)"
@@ -274,11 +284,13 @@ def _history(verbs: _Verbs) -> None:
     part.add_argument("-f", "--force", action="store_true", help="overwrite a file that is there")
     part = inner.add("history import", "add rows from JSON lines; existing rows stay")
     part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
-    part = inner.add("history note", "give rows a note of your own, to know and find them by")
-    part.add_argument("cid", metavar="CID", help="rows with this CID; - for one a line on stdin")
+    part = inner.add("history note", "add a note to rows; filters find its words")
+    part.add_argument("cid", metavar="CID", help="rows with this CID; - reads CIDs from stdin, one per line")
     part.add_argument("text", metavar="TEXT", help="the note, which stays in the history; '' removes it")
     part = inner.add("history forget", "remove rows for good; this unpins nothing")
-    part.add_argument("cids", metavar="CID", nargs="*", help="rows with this CID; - for one a line on stdin")
+    part.add_argument(
+        "cids", metavar="CID", nargs="*", help="rows with this CID; - reads CIDs from stdin, one per line"
+    )
     _add_filters(part, inherited=True)
     part.add_argument("--all", action="store_true", help="every row")
     part.add_argument("-y", "--yes", action="store_true", help="do not ask")
@@ -314,26 +326,26 @@ def _profile(verbs: _Verbs) -> None:
     part.add_argument(
         "--dialect",
         choices=("pin", "pinata", "pinata-v3"),
-        help="the API and its field names (default: by its address and its key)",
+        help="the version of the API (default: found by its address and its key)",
     )
     part.add_argument(
         "--replication-min",
         type=_peers,
         metavar="N",
-        help="IPFS Cluster: the fewest peers that must be there to take a pin; -1 for all of them",
+        help="IPFS Cluster: the fewest peers that must keep a pin; -1 for all of them",
     )
     part.add_argument(
         "--replication-max",
         type=_peers,
         metavar="N",
-        help="IPFS Cluster: the number of peers that keep each pin; -1 for all of them",
+        help="IPFS Cluster: the most peers that keep a pin; -1 for all of them",
     )
     part.add_argument("--gateway-key", action="store_true", help="the gateway has a key of its own: ask for it too")
     part.add_argument("--no-test", action="store_true", help="save it without trying the token first")
     part = inner.add("profile use", "make a profile the current one")
-    part.add_argument("name", metavar="NAME")
+    part.add_argument("name", metavar="NAME", help="the profile; `pinui profile` lists them")
     part = inner.add("profile remove", "remove a profile and its token; the history stays")
-    part.add_argument("name", metavar="NAME")
+    part.add_argument("name", metavar="NAME", help="the profile; `pinui profile` lists them")
     part.add_argument("-y", "--yes", action="store_true", help="do not ask about transfers that are not finished there")
 
 
@@ -342,15 +354,15 @@ def _test(verbs: _Verbs) -> None:
 
 
 def _info(verbs: _Verbs) -> None:
-    verbs.add("info", "show versions, where things are and the state of the keyring; no secrets")
+    verbs.add("info", "show versions, the places of files and the state of the keyring; no secrets")
 
 
 def _doctor(verbs: _Verbs) -> None:
-    verbs.add("doctor", "check this machine, the settings and the service, and tell what to do; no secrets")
+    verbs.add("doctor", "check this machine, the settings and the service; say what to do; no secrets")
 
 
 def _completion(verbs: _Verbs) -> None:
-    verb = verbs.add("completion", "print a script that completes pinui's words in a shell")
+    verb = verbs.add("completion", "print a script that completes pinui's verbs and options in a shell")
     verb.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
 
 
@@ -397,7 +409,7 @@ def _peers(text: str) -> int:
 def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
     """The options for folders, the same for `upload` and `cid`, so that both mean the same content."""
     verb.add_argument("-r", "--recursive", action="store_true", help=each)
-    verb.add_argument("--hidden", action="store_true", help="take names in a folder that begin with a dot, too")
+    verb.add_argument("--hidden", action="store_true", help="include names in a folder that begin with a dot")
     verb.add_argument("--follow-links", action="store_true", help="include the targets of links in a folder")
     verb.add_argument(
         "--exclude",

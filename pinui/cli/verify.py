@@ -26,7 +26,7 @@ def verify(options: Namespace, console: Console) -> int:
     if options.repair_from is not None and any("/" in cid for cid in options.cids):
         raise UsageError("--repair-from is for whole pins, not for a path in one.")
     if options.all == bool(options.cids):
-        raise UsageError("Name the CIDs to check.", hint="CIDs, - for one a line on stdin, or --all.")
+        raise UsageError("Name the CIDs to check.", hint="CIDs, - to read them from stdin, or --all.")
     cids = [] if options.all else read_cids(options.cids, whole=options.repair_from is not None)
     work = _Work(console, options.repair_from)
     checked = run(options, console, lambda workspace: work.verify_all(workspace, cids))

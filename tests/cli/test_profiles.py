@@ -307,6 +307,12 @@ class TestUsage:
         assert ran.code == 2
         assert "did you mean “store”?" in ran.err
 
+    def test_list_is_answered_with_the_verb_that_lists(self, call: Run) -> None:
+        for verb in ("history", "transfers"):
+            ran = call(verb, "list")
+            assert ran.code == 2
+            assert f"`pinui {verb}` by itself lists." in ran.err
+
     def test_a_choice_that_is_none_is_answered_with_the_choices(self, call: Run) -> None:
         ran = call("history", "--kind", "picture")
         assert ran.code == 2
@@ -333,7 +339,7 @@ class TestUsage:
         for words in EXAMPLES:
             ran = call(*words.split(), "--help")
             assert ran.code == 0
-            assert "example:\n  " in ran.out
+            assert re.search("examples?:\n  ", ran.out)
             assert f"pinui {words}" in ran.out or f"pinui --profile work {words}" in ran.out
 
     def test_options_stand_before_or_behind_the_verb(self, call: Run) -> None:
