@@ -219,6 +219,7 @@ def test_a_wrong_token_is_told_apart_from_no_network(call: Run, service: dict[st
     assert lost.code == 1
     assert json.loads(lost.out)["ok"] is False
     assert "could not be reached" in lost.err
+    assert "Start the service there (`pinui node` is one), and check the address." in lost.err
 
 
 @pytest.mark.parametrize("arguments", [("upload", "-"), ("info",)])

@@ -49,7 +49,9 @@ class ServiceKind:
 
     def advice(self, url: str) -> str:
         """The hint for an address without an answer."""
-        here = f"Start {self.name} with `{self.start}`" if self.start else "Check the network"
+        here = (
+            f"Start {self.name} with `{self.start}`" if self.start else "Start the service there (`pinui node` is one)"
+        )
         there = "Check the network" + (f", and whether {self.name} runs there (`{self.start}`)" if self.start else "")
         return f"{here if is_loopback(urlsplit(url).hostname) else there}, and check the address."
 
