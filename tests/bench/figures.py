@@ -31,6 +31,7 @@ from pinui.sdk.writing.prediction import predict_text
 from tests.bench.bench_tui import ONE_WIDGET, first_frame
 from tests.bench.measure import null_server
 from tests.bench.peer import DOCUMENT
+from tests.memory import peak_kib
 from tests.real.kubo import Kubo, find_kubo
 
 ROOT = Path(__file__).parents[2]
@@ -44,6 +45,8 @@ HASHED_FILES, HASHED_MIB = 64, 16
 LANES, STORES = 64, 1280
 SMALL_FILES = 8000
 WORK = (1, 10, 100)
+HUGE = 1024
+MOST_MEMORY = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +359,42 @@ def growths(folder: Path) -> Iterator[Growth]:
         yield growth("upload of a folder of 80 small files", upload_folder)
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The peak memory that a large file costs over small ones, in KiB."""
+
+    what: str
+    client: int
+    node: int
+
+    @property
+    def line(self) -> str:
+        return f"| {self.what} | {self.client / 1024:.0f} MiB | {self.node / 1024:.0f} MiB | < {MOST_MEMORY} MiB |"
+
+
+MEMORY_HEADINGS = """\
+| memory | client | node | wanted |
+|---|---|---|---|"""
+
+
+def memories(folder: Path) -> Iterator[Memory]:
+    source = write_random(folder / "huge", HUGE * MIB)
+    cid = ""
+    for work in ("upload", "upload in pieces", "verified download"):
+        with node_process(folder / "node") as node:
+            small = write_random(folder / "small", MIB)
+            pin(node, small)
+            before = peak_kib(node.pid)
+            about = [work, cid or source, folder / "back"]
+            command = [sys.executable, "-m", "tests.bench.ours", "memory", node.api, node.gateway, node.token, *about]
+            ran = subprocess.run([*map(str, command)], check=True, stdout=subprocess.PIPE)
+            told = json.loads(ran.stdout)
+            found = Memory(f"{work} of {HUGE} MiB", told["kib"], peak_kib(node.pid) - before)
+        cid = told["cid"] if work == "upload in pieces" else ""
+        print(f"  {found.line}", flush=True)
+        yield found
+
+
 def machine() -> str:
     """The machine, in a line."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
@@ -364,9 +403,10 @@ def machine() -> str:
     return f"{next(names, platform.machine())}, {os.cpu_count()} cores, {system}, {datetime.now(UTC):%d %B %Y}"
 
 
-def write(rows: Sequence[Row], grown: Sequence[Growth], note: str) -> None:
+def write(rows: Sequence[Row], grown: Sequence[Growth], memory: Sequence[Memory], note: str) -> None:
     """The tables, into README.md and figures.json."""
-    parts = [HEADINGS, *(row.line for row in rows), "", GROWTH_HEADINGS, *(one.line for one in grown), "", note, ""]
+    parts = [HEADINGS, *(row.line for row in rows), "", GROWTH_HEADINGS, *(one.line for one in grown), ""]
+    parts += [MEMORY_HEADINGS, *(one.line for one in memory), "", note, ""]
     text = README.read_text()
     README.write_text(MARKS.sub(lambda marks: marks[1] + "\n".join(parts) + marks[2], text))
     figures = {
@@ -385,6 +425,7 @@ def write(rows: Sequence[Row], grown: Sequence[Growth], note: str) -> None:
             for row in rows
         ],
         "growth": [{"what": one.what, "work": WORK, "seconds": one.seconds} for one in grown],
+        "memory_kib": [{"what": one.what, "client": one.client, "node": one.node} for one in memory],
     }
     FIGURES.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
 
@@ -402,10 +443,11 @@ def main() -> None:
             folder = folders_to_remove.enter_context(tempfile.TemporaryDirectory())
             rows += measure(Path(folder))
         grown = list(growths(Path(folders_to_remove.enter_context(tempfile.TemporaryDirectory()))))
+        memory = list(memories(Path(folders_to_remove.enter_context(tempfile.TemporaryDirectory()))))
     minutes = (time.perf_counter() - start) / 60
     note = f"{machine()}; load average {load:.1f} at the start. Measured in {minutes:.0f} minutes."
     print(note)
-    write(rows, grown, note)
+    write(rows, grown, memory, note)
 
 
 if __name__ == "__main__":
