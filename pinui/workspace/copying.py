@@ -124,14 +124,14 @@ class Copying:
         """The pins of the source that match a filter, newest first."""
         wanted, now = parse_filter(text), time.time()
         with self._source.held() as source:
-            client = (await source.open()).client
+            client = await source.client()
             async with aclosing(client.pins()) as listing:
                 return [pin async for pin in listing if wanted.matches(pin.cid, pin.name, pin.size, pin.created, now)]
 
     async def pins_of(self, cids: Iterable[str]) -> list[Pin]:
         """The pins of these CIDs, with their names at the source; content that it only serves has none."""
         with self._source.held() as source:
-            client = (await source.open()).client
+            client = await source.client()
 
             async def find(cid: str) -> Pin:
                 pin = await client.find(cid)
@@ -142,7 +142,7 @@ class Copying:
     async def plan(self, pins: Sequence[Pin]) -> Plan:
         """Find out the way of each of these pins, which are in the source's order, newest first."""
         with self._source.held() as source, self._to.held() as to:
-            reader, writer = await source.open_to_read(), (await to.open()).client
+            reader, writer = await source.open_to_read(), await to.client()
             there = set[tuple[int, bytes]]() if self._repairs else await _there(writer, pins)
             self._way = way, why = await self._usual_way(reader, writer)
 
@@ -162,7 +162,7 @@ class Copying:
         """Find out how content goes between these services, once."""
         if self._way is None:
             with self._source.held() as source, self._to.held() as to:
-                self._way = await self._usual_way(await source.open_to_read(), (await to.open()).client)
+                self._way = await self._usual_way(await source.open_to_read(), await to.client())
 
     async def copy(self, pin: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. An exception says why it is not copied; `WouldChange` that its CID would not stay."""
@@ -206,7 +206,7 @@ class Copying:
     async def is_there(self, cid: str) -> bool:
         """Whether the destination keeps some content, or is about to."""
         with self._to.held() as to:
-            known = await (await to.open()).client.find(cid)
+            known = await (await to.client()).find(cid)
         return known is not None and known.status != "failed"
 
     @property
@@ -239,7 +239,7 @@ class Copying:
 
     async def _move(self, item: Item, progress: Progress) -> Literal["copied", "asked"]:
         """Copy one pin. If one way fails, the next one is tried, if it keeps the CID."""
-        reader, writer = await self._source.open_to_read(), (await self._to.open()).client
+        reader, writer = await self._source.open_to_read(), await self._to.client()
         takes_uploads = self._to.profile.traits.takes_uploads
         if item.way == "cid" and not (takes_uploads and self._repairs):
             try:

@@ -81,6 +81,10 @@ class Service:
             await self._bind_token()
         return opened
 
+    async def client(self) -> Client:
+        """The client; the first call opens it."""
+        return (await self.open()).client
+
     async def open_to_read(self) -> Client:
         """The client, if this profile has a gateway to read from."""
         opened, profile = await self.open(), self.profile

@@ -77,7 +77,7 @@ async def _ask(service: Service, cid: str) -> AtProfile:
     name = service.profile.name
     with service.held():
         try:
-            client = (await service.open()).client
+            client = await service.client()
         except (PinuiError, WorkspaceError) as error:
             return AtProfile(name, error=sentence_for(error)[0])
         gateways, pinned = await asyncio.gather(client.check_gateways(cid), _look(client, cid), return_exceptions=True)

@@ -6,7 +6,7 @@ import asyncio
 import math
 import os
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,7 +35,7 @@ from pinui.workspace.transfers.rows import NewItem
 from pinui.workspace.transfers.slots import Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
@@ -163,7 +163,7 @@ class Workspace:
     async def connect(self) -> Client:
         """The client of the profile in use; the first call opens it, and switching closes it."""
         with self.service.held() as service:
-            return (await service.open()).client
+            return await service.client()
 
     async def api_url(self) -> str:
         """The address of the API; for `local` this starts the node."""
@@ -187,7 +187,7 @@ class Workspace:
         try:
             if profile is None:
                 with self.service.held() as service:
-                    client = (await service.open()).client
+                    client = await service.client()
                     begun = time.perf_counter()
                     await service.call(client.test_connection())
             else:
@@ -248,7 +248,7 @@ class Workspace:
         from pinui.sdk.errors import Unsupported
 
         with self.service.held() as service:
-            client = (await service.open()).client
+            client = await service.client()
             with suppress(Unsupported):
                 return await service.call(client.totals())
         return None
@@ -279,7 +279,7 @@ class Workspace:
         with self.service.held() as service:
             wanted = [cid for profile, cid in self.requests if profile == service.profile.name]
             for cid in wanted:
-                client = (await service.open()).client
+                client = await service.client()
                 pin = await service.call(client.find(cid))
                 if pin is None:  # a service may list nothing until it has the content
                     pin = Pin(cid=cid, status=self.requests.get((service.profile.name, cid), "queued"))
@@ -301,7 +301,7 @@ class Workspace:
         from pinui.sdk.errors import Unsupported
 
         with self.service.held() as service:
-            client = (await service.open()).client
+            client = await service.client()
             with suppress(Unsupported):
                 return await client.status(cid)
         return ()
@@ -309,7 +309,7 @@ class Workspace:
     async def copies(self, cids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """On how many peers of a cluster each of these pins is, and on how many it should be."""
         with self.service.held() as service:
-            return await (await service.open()).client.copies(cids)
+            return await (await service.client()).copies(cids)
 
     async def rename_at_service(self, cid: str, name: str) -> None:
         """Give a pin another name at the service; its name on this machine stays."""
@@ -390,7 +390,7 @@ class Workspace:
             profile = service.profile.name
             if not in_doubt and not await self.history.may_know(profile, *sizes):
                 return None
-            client = (await service.open()).client
+            client = await service.client()
             found = await find_held(client, self.history, profile, source, rules=rules, in_doubt=in_doubt)
             if found is None:
                 return None
@@ -411,8 +411,6 @@ class Workspace:
         at: Service | None = None,
     ) -> Path:
         """Write the content of an address to a file or folder, which appears when it is complete."""
-        from pinui.sdk.errors import PinuiError
-
         with (at or self.service).held() as service:
             if await asyncio.to_thread(to.is_dir):
                 to = to / await self.name_for(address)
@@ -426,32 +424,18 @@ class Workspace:
             work = client.download(
                 address, to=target, overwrite=overwrite, on_progress=on_progress, on_verdict=on_verdict, resume=resume
             )
-            try:
+            # A file may come meanwhile, and content that is a folder replaces nothing.
+            with _writing_to(to, hint="Choose another name, or move it away.", is_file=False):
                 await self._read(service, address, work)
-            except FileExistsError:  # it came meanwhile, or the content is a folder, which replaces nothing
-                hint = "Choose another name, or move it away."
-                raise AlreadyExists(f"{to} exists already.", hint=hint, is_file=False) from None
-            except OSError as error:
-                if isinstance(error, PinuiError):
-                    raise
-                raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
             return to
 
     async def export(self, cid: str, to: Path, *, overwrite: bool = False, on_progress: Progress | None = None) -> Path:
         """Write all blocks of some content to a CAR file, verified, which appears when it is complete."""
-        from pinui.sdk.errors import PinuiError
-
         with self.service.held() as service:
             client = await service.open_to_read()
-            try:
+            with _writing_to(to, hint="Choose another name, or overwrite it."):
                 work = client.export_car(cid, to, overwrite=overwrite, on_progress=on_progress)
                 return await self._read(service, cid, work)
-            except FileExistsError:
-                raise AlreadyExists(f"{to} exists already.", hint="Choose another name, or overwrite it.") from None
-            except OSError as error:
-                if isinstance(error, PinuiError):
-                    raise
-                raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
 
     async def import_car(
         self, file: Path, *, name: str | None = None, on_progress: Progress | None = None
@@ -686,7 +670,7 @@ class Workspace:
 
     async def _ready_to_write(self, service: Service) -> Client:
         """The client, if the history works: without a record, no write starts."""
-        client = (await service.open()).client
+        client = await service.client()
         await self.history.check()
         return client
 
@@ -745,6 +729,21 @@ class Workspace:
         if record.verification == "mismatch":
             raise WrongCID(entry, record.expected)
         return entry
+
+
+@contextmanager
+def _writing_to(to: Path, *, hint: str, is_file: bool = True) -> Generator[None]:
+    """Turn errors of the destination into sentences; `hint` is for a file or folder that is in the way."""
+    from pinui.sdk.errors import PinuiError
+
+    try:
+        yield
+    except PinuiError:
+        raise
+    except FileExistsError:
+        raise AlreadyExists(f"{to} exists already.", hint=hint, is_file=is_file) from None
+    except OSError as error:
+        raise WorkspaceError(f"{to} cannot be written: {error.strerror or error}.") from error
 
 
 def _place_of(path: Path) -> str | None:

@@ -698,7 +698,7 @@ async def _answers(service: Service) -> bool:
     from pinui.sdk.errors import NetworkError
 
     try:
-        await service.call((await service.open()).client.test_connection())
+        await service.call((await service.client()).test_connection())
     except NetworkError:
         return False
     except Exception:  # noqa: BLE001 – an answer, or a problem on this machine
