@@ -16,6 +16,7 @@ from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.running import run, transfer_bars
 from pinui.cli.stdin import read_cid, spool_stdin
 from pinui.figures import be, plural
+from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import LeftOut
 from pinui.sdk.writing.folder_rules import FolderRules
 from pinui.workspace.errors import AlreadyExists, WorkspaceError
@@ -50,6 +51,7 @@ __all__ = [
 
 READABLE = 16 * 1024 * 1024
 INSTEAD = "Use -o FILE, or a pipe."
+TRIES_AGAIN = "`pinui transfers resume` tries again."
 
 
 def upload(options: Namespace, console: Console) -> int:
@@ -154,7 +156,7 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
         was = "was" if transfer.unfinished == 1 else "were"
         console.say(f"{transfer.unfinished:,} of {plural(transfer.items, 'file')} {was} not tried.")
     if failed and not transfer.is_for_good:
-        console.say("`pinui transfers resume` tries again.")
+        console.say(TRIES_AGAIN)
     return done, failed
 
 
@@ -233,7 +235,8 @@ def say_left_out(console: Console, path: str, left_out: LeftOut) -> None:
     if kept_out := replace(left_out, empty_folders=0, excluded=0):
         options = ((left_out.hidden, "--hidden"), (left_out.links, "--follow-links"))
         take = " and ".join(option for number, option in options if number)
-        console.say(f"{path}: left out {kept_out}{f'; {take} would include them' if take else ''}.")
+        them = "it" if left_out.hidden + left_out.links == 1 else "them"
+        console.say(f"{path}: left out {kept_out}{f'; {take} would include {them}' if take else ''}.")
     if left_out.empty_folders:
         empty = LeftOut(empty_folders=left_out.empty_folders)
         console.say(f"{path}: left out {empty}: the service can't keep a folder without files.")
@@ -344,6 +347,8 @@ async def finish_download(workspace: Workspace, console: Console, transfer: Tran
     if is_new and isinstance(transfer.failure, AlreadyExists):  # nothing was begun
         await workspace.transfers.forget(transfer)
     if transfer.failure is not None:
+        if isinstance(transfer.failure, PinuiError | WorkspaceError) and not transfer.is_for_good:
+            transfer.failure.hint = " ".join(filter(None, (transfer.failure.hint, TRIES_AGAIN)))
         raise transfer.failure
     if transfer.path is None or transfer.state != "done":
         raise WorkspaceError("The download was cancelled.")

@@ -248,7 +248,8 @@ def _may_remove(options: Namespace, console: Console, left: int) -> bool:
     if not left or options.yes:
         return True
     fact = f"{plural(left, 'transfer')} {'is' if left == 1 else 'are'} not finished at “{options.name}”."
+    them = "it" if left == 1 else "them"
     if sys.stdin.isatty():
-        return console.confirm(f"{fact} Remove the profile, and forget them?")
-    console.fail(fact, "`pinui transfers resume` finishes them; --yes removes the profile and forgets them.")
+        return console.confirm(f"{fact} Remove the profile, and forget {them}?")
+    console.fail(fact, f"`pinui transfers resume` finishes {them}; --yes removes the profile and forgets {them}.")
     return False

@@ -17,7 +17,8 @@ from pinui.sdk.transport import retry
 from pinui.workspace import Profile, Query, Transfer, Workspace
 from pinui.workspace.copies import copy_options
 from pinui.workspace.copying import Copying
-from pinui.workspace.transfers import ledger
+from pinui.workspace.transfers import ledger, queue
+from pinui.workspace.transfers import transfer as transfer_rows
 from pinui.workspace.transfers.ledger_file import LedgerFile
 from pinui.workspace.transfers.rows import Item, NewItem
 from pinui.workspace.transfers.slots import Slots
@@ -398,3 +399,24 @@ async def test_files_that_are_done_soon_after_each_other_are_marked_together(
     await workspace.transfers.wait(transfer)
     assert marked == [20], "each write waits for the disk"
     assert (await workspace.transfers.ledger.tally(transfer.number or 0)).done == 20
+
+
+async def test_the_rate_of_a_transfer_that_stands_still_falls(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "MEASURED", 0.0)
+    monkeypatch.setattr(transfer_rows, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(transfer_rows, "RATE_SECONDS", 0.01)
+
+    async def stuck(source: Path, *, on_progress: Any, **options: Any) -> Any:
+        on_progress(0, 10_000)
+        on_progress(5_000, 10_000)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(workspace, "upload", stuck)
+    transfer = workspace.transfers.upload(files[0])
+    await until(workspace, lambda: transfer.rate is not None)
+    first = transfer.rate or 0
+    await until(workspace, lambda: transfer.rate is not None and transfer.rate < first / 100)
+    workspace.transfers.cancel(transfer.id)
+    await workspace.transfers.wait(transfer)

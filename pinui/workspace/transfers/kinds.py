@@ -162,7 +162,7 @@ class Downloading:
             hint = "Choose another name, or move it away."
             raise AlreadyExists(f"The folder {to} is in the way.", hint=hint, is_file=False)
         if not await asyncio.to_thread(to.parent.is_dir):
-            raise NotThere(f"The folder {to.parent} is not there.", hint="Mount its drive or make it, then resume.")
+            raise NotThere(f"The folder {to.parent} is not there.", hint="Mount its drive or make it.")
 
         def note(verdict: Verification | None) -> None:
             item.verification = verdict

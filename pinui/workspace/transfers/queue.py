@@ -35,6 +35,8 @@ AT_ONCE = 3
 TAKEN = 16
 """Items that are marked as begun together: one write to the disk for all of them."""
 MANY = 500
+MEASURED = 1.0
+"""Seconds after which a rate is measured again, even if nothing has arrived."""
 PAUSES = (15, 30, 60, 120, 300)
 """Seconds until a service that can't be reached is tried again; the last one is for all further tries."""
 DISK_TROUBLE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.ENOENT, errno.ENOTDIR, errno.EIO, errno.EROFS))
@@ -506,12 +508,24 @@ class Transfers:
     async def _run_items(self, transfer: Transfer, line: _Line, service: Service) -> None:
         number = min(self._slots.number, transfer.unfinished)
         rate = Rate()
-        if number == 1:
-            await self._work(transfer, line, service, rate)
-            return
-        async with asyncio.TaskGroup() as group:
-            for _ in range(number):
-                group.create_task(self._work(transfer, line, service, rate))
+        measuring = asyncio.create_task(self._measure(transfer, rate))
+        try:
+            if number == 1:
+                await self._work(transfer, line, service, rate)
+                return
+            async with asyncio.TaskGroup() as group:
+                for _ in range(number):
+                    group.create_task(self._work(transfer, line, service, rate))
+        finally:
+            measuring.cancel()
+
+    async def _measure(self, transfer: Transfer, rate: Rate) -> None:
+        """Lower the rate while nothing arrives: then no progress is told, and an old rate would be a false one."""
+        while True:
+            await asyncio.sleep(MEASURED)
+            if transfer.rate is not None and rate.add(transfer.done, time.monotonic()):
+                transfer.rate, transfer.remaining = rate.value, rate.remaining(transfer.done, transfer.total)
+                self._changed()
 
     async def _work(self, transfer: Transfer, line: _Line, service: Service, rate: Rate) -> None:
         """Run items, one after another, each in a slot."""

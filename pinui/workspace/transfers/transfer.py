@@ -55,17 +55,20 @@ class Rate:
     _done: int = 0
     _at: float | None = None
 
-    def add(self, done: int, now: float) -> None:
+    def add(self, done: int, now: float) -> bool:
+        """Add a measurement; False if it comes too soon after the last one."""
         if self._at is None or done < self._done:  # the first one, or the first after a restart
             self._done, self._at = done, now
-            return
+            return False
         passed = now - self._at
         if passed < NOTICE_SECONDS:
-            return
+            return False
         current = (done - self._done) / passed
         weight = min(1.0, passed / RATE_SECONDS)
-        self.value = current if self.value is None else self.value + weight * (current - self.value)
+        value = current if self.value is None else self.value + weight * (current - self.value)
+        self.value = value if value >= 1 else 0.0
         self._done, self._at = done, now
+        return True
 
     def remaining(self, done: int, total: int | None) -> float | None:
         """The remaining seconds, if they can be estimated."""

@@ -383,6 +383,7 @@ class FilesScreen(PlaceScreen):
 
     async def _show_items(self, transfer: Transfer, ids: Sequence[int] | None) -> None:
         ledger = self.workspace.transfers.ledger
+        await ledger.marked()  # so that a file that is done shows as done
         if ids is not None:
             self.transfers.show_items(transfer, await ledger.items(ids))
         elif transfer.number is not None:
