@@ -278,6 +278,16 @@ async def test_a_very_long_message_shows_its_beginning_and_says_so(monkeypatch: 
         assert threading.main_thread() not in threads, "breaking 262,144 characters into lines takes a while"
 
 
+async def test_a_message_higher_than_the_pane_shows_its_end_in_any_size() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("alice", "漢" * 12_000)
+        await pilot.press("4")
+        await shows(pilot, "7,000 more characters")
+        for size in ((100, 30), (140, 40)):
+            await pilot.resize_terminal(*size)
+            await shows(pilot, "7,000 more characters")
+
+
 async def test_a_long_thread_of_long_messages_is_cut_from_its_oldest() -> None:
     from pinui.tui.places.messages import thread as module
 

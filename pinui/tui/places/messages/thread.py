@@ -50,7 +50,14 @@ class Thread(ItemList):
         self.measure()
         self.cursor = here if same else len(entries) - 1
         if not same:
-            self.scroll_end(animate=False)
+            self.reveal()
+
+    def reveal(self) -> None:
+        """Scroll to the message under the cursor. The last one shows its end, also if it is higher than the pane."""
+        if self.cursor == self.item_count - 1:
+            self.scroll_end(animate=False, force=True, immediate=True)
+        else:
+            super().reveal()
 
     @property
     def current(self) -> Entry | None:
