@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinui.figures import count, size
+from pinui.figures import plural, size
 from pinui.workspace import Entry
 from pinui.workspace.rows import Standing
 
@@ -50,5 +50,5 @@ def size_in_words(entry: Entry) -> str:
     """Bytes, of a file or of the JSON text."""
     if entry.bytes is None:
         return "unknown: the service doesn't tell it"
-    exact = f"{count(entry.bytes)} bytes" if entry.kind == "file" else f"{count(entry.bytes)} bytes of JSON"
+    exact = plural(entry.bytes, "byte") + ("" if entry.kind == "file" else " of JSON")
     return exact if entry.bytes < 1000 else f"{size(entry.bytes)} · {exact}"

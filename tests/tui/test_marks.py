@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import threading
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from pinui.tui.app import Pinui
+from pinui.tui.places.pins.marks import Marks
 from pinui.workspace import Query
 from tests.tui.pilots import confirm, shows, text_of, told, until, workbench
 from tests.tui.test_pins import pins_of, store
@@ -74,7 +77,9 @@ async def test_a_range_whose_first_row_vanishes_ends() -> None:
         client = await app.workspace.connect()  # the client alone writes no history, as another program
         made = [await client.store({"n": number}) for number in range(6)]
         await app.workspace.sync(full=True)
-        await shows(pilot, "6 pins", made[5].cid[:20])
+        await shows(pilot, "6 pins")
+        await pilot.press("g")  # the account may have been read when it had only the first of them
+        await shows(pilot, made[5].cid[:20])
         await pilot.press("g", "v", "j", "j")
         await shows(pilot, "3 marked")
         await client.revoke(made[5].cid)
@@ -162,7 +167,9 @@ async def test_many_marks_are_counted_without_their_size_and_rows_that_vanish_lo
         client = await app.workspace.connect()
         made = [await client.store({"n": number}) for number in range(6)]
         await app.workspace.sync(full=True)
-        await shows(pilot, "6 pins", made[5].cid[:20])
+        await shows(pilot, "6 pins")
+        await pilot.press("g")  # the account may have been read when it had only the first of them
+        await shows(pilot, made[5].cid[:20])
         await pilot.press("a")
         await shows(pilot, "6 pins · 6 marked ─")
         await client.revoke(made[5].cid)
@@ -173,3 +180,60 @@ async def test_many_marks_are_counted_without_their_size_and_rows_that_vanish_lo
         await shows(pilot, "5 marked (4 not in sight)")
         await pilot.press("escape", "a")
         await until(pilot, lambda: "marked" not in text_of(app), "the end of the marks")
+
+
+async def test_other_keys_work_while_a_waits_for_a_long_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.screen.FIRST", 2)
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        released, history = asyncio.Event(), app.workspace.history
+        list_ids: Callable[[Query], Coroutine[Any, Any, Any]] = history.list_ids
+
+        async def late(query: Query) -> Any:
+            await released.wait()
+            return await list_ids(query)
+
+        history.list_ids = late  # type: ignore[method-assign]
+        await pilot.press("z")
+        await until(pilot, lambda: pins_of(app).pins.ids.is_part, "the first rows")
+        await pilot.press("g", "a", "j")
+        await until(pilot, lambda: pins_of(app).pins.cursor == 1, "the next row")
+        await shows(pilot, "marking …")
+        await pilot.press("slash", *"pin-4")
+        await shows(pilot, "/ pin-4")
+        released.set()
+        await shows(pilot, "6 marked (5 not in sight)")
+
+
+async def test_other_keys_work_while_many_rows_are_marked_and_keys_for_marks_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released = threading.Event()
+
+    def late(marks: Marks, ids: Iterable[int]) -> None:
+        released.wait()
+        marks.update(ids)
+
+    monkeypatch.setattr(Marks, "toggle_all", late)
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        try:
+            await pilot.press("g", "a", "j")
+            await until(pilot, lambda: pins_of(app).pins.cursor == 1, "the next row")
+            app.post_message(events.Key("space", " "))
+            app.post_message(events.Key("j", "j"))
+            await shows(pilot, "marking …")
+        finally:
+            released.set()
+        await until(pilot, lambda: pins_of(app).pins.cursor == 3, "the keys that waited")
+        assert marked_rows(app) == ["pin-5", "pin-3", "pin-2", "pin-1", "pin-0"]
+
+
+def test_marks_of_many_rows() -> None:
+    marks = Marks([3, 5_000])
+    marks.toggle_all([3, 4])
+    assert marks == {3, 4, 5_000}
+    marks.toggle_all([4, 3])
+    assert marks == {5_000}
+    marks.invert([9_000, 5_000])
+    assert (marks.count_in([1, 9_000]), marks.beyond([7]), marks.beyond([9_000])) == (1, {9_000}, set())

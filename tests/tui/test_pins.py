@@ -411,6 +411,7 @@ async def test_the_cursor_stays_on_its_pin_when_the_filter_is_cleared_and_the_or
 async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
     async with workbench() as (app, pilot):
         history = app.workspace.history
+        await until(pilot, lambda: "local" in app.accounts and app.accounts["local"].mirrored_at, "the node's pins")
         lines = app.workspace.paths.config.parent / "many.jsonl"
 
         def row(number: int) -> str:
@@ -423,7 +424,7 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         assert report.added == 10_000
         await shows(pilot, "10,000 pins")
         await pilot.press("g")
-        await shows(pilot, "file-09999")
+        await shows(pilot, "file-09999", "Size     1 byte ")
         await pilot.press("G")
         await shows(pilot, "file-00000")
         await pilot.press("k", "pageup", "ctrl+b", "j")
@@ -564,6 +565,7 @@ async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatc
     monkeypatch.setattr(Client, "pins", unlisted)  # else the made-up rows are gone from the account
     async with workbench() as (app, pilot):
         history = app.workspace.history
+        await until(pilot, lambda: "local" in app.accounts and app.accounts["local"].mirrored_at, "the node's pins")
         lines = app.workspace.paths.config.parent / "many.jsonl"
 
         def row(number: int) -> str:

@@ -16,6 +16,7 @@ from pinui.tui.display import fit, right
 from pinui.tui.entries import KIND_TONES, PIN_STATES, VERDICTS, WHERE, kind_label, title_of
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.keys import PINS
+from pinui.tui.places.pins.marks import Marks
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -168,7 +169,7 @@ class PinList(ItemList):
         self.tells_where = False
         """Whether a column tells which pins are on the account."""
         self.known: dict[int, Entry] = {}
-        self.marked: set[int] = set()
+        self.marked = Marks()
         self.failed: dict[int, str] = {}
         self.states: Mapping[str, PinStatus] = {}
         """The states of pins that the service has not made yet, by their CIDs."""
@@ -193,7 +194,7 @@ class PinList(ItemList):
     def marked_in_order(self) -> list[int]:
         """The marked pins: those in the list in its order, then those hidden by a filter, newest first."""
         here = [number for number in self.ids if number in self.marked]
-        return here + sorted(self.marked.difference(here), reverse=True)
+        return here + sorted(self.marked.beyond(here), reverse=True)
 
     async def show_ids(self, ids: Ids) -> None:
         """Show another snapshot; the cursor stays on its entry if that is still there.
@@ -260,13 +261,6 @@ class PinList(ItemList):
         return range(first, last + 1)
 
     @property
-    def marks(self) -> int:
-        """How many rows are marked, with those of the range."""
-        if not self.marked:
-            return len(self.in_range)
-        return len(self.marked) + sum(number not in self.marked for number in self.range_ids)
-
-    @property
     def range_ids(self) -> Sequence[int]:
         """The ids of these rows."""
         rows = self.in_range
@@ -289,7 +283,7 @@ class PinList(ItemList):
         """Mark the row under the cursor or take its mark away, and go on."""
         self.end_range()
         if self.ids:
-            self.marked ^= {self.ids[self.cursor]}
+            self.marked.invert([self.ids[self.cursor]])
             self.step(1)
 
     def toggle_range(self) -> None:
@@ -307,19 +301,6 @@ class PinList(ItemList):
             self.marked.add(self.ids[self.cursor])
             self.cursor += step
             self.marked.add(self.ids[self.cursor])
-
-    def invert_marks(self) -> None:
-        """Mark every row in the list that has no mark, and take the marks of the others away."""
-        self.end_range()
-        self.marked.symmetric_difference_update(self.ids)
-
-    def toggle_all(self) -> None:
-        """Mark every row in the list, or none of them."""
-        self.end_range()
-        if self.marked.issuperset(self.ids):
-            self.marked.difference_update(self.ids)
-        else:
-            self.marked.update(self.ids)
 
     def watch_foot(self) -> None:
         """The lower border names the order, too, if the columns have no header."""

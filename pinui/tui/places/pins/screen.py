@@ -24,6 +24,7 @@ from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
 from pinui.tui.places.pins.detail import Detail
 from pinui.tui.places.pins.keys import FILTER
+from pinui.tui.places.pins.marks import Marks
 from pinui.tui.places.pins.pin_actions import (
     annotate,
     forget,
@@ -266,7 +267,7 @@ class PinsScreen(PlaceScreen):
             left = {entry.id for entry in await history.entries(marked) if entry.standing}
             pins.marked.difference_update(number for number in marked if number not in left)
         elif pins.marked and not ids.is_part and not self._hides_rows and ids.known is not pins.ids.known:
-            pins.marked.intersection_update(ids)
+            pins.marked.difference_update(await asyncio.to_thread(pins.marked.beyond, ids))
         await pins.show_ids(ids)
         fresh = self.app.fresh
         if fresh is not None and self.app.screen is self and fresh in ids:
@@ -281,10 +282,14 @@ class PinsScreen(PlaceScreen):
     async def _count(self) -> None:
         pins = self.pins
         self._show_mark()
-        marks, total = pins.marks, None
+        total, hidden, ranged = None, 0, pins.range_ids
         self._counts = this = self._counts + 1
+        in_both = await asyncio.to_thread(pins.marked.count_in, ranged) if pins.marked and ranged else 0
+        marks = len(pins.marked) + len(ranged) - in_both
         if 0 < marks <= SUMMED:
-            total = await self.workspace.history.total_size(pins.marked.union(pins.range_ids))
+            total = await self.workspace.history.total_size(pins.marked.union(ranged))
+        if marks and self._hides_rows:
+            hidden = len(pins.marked) - await asyncio.to_thread(pins.marked.count_in, pins.ids)
         if this != self._counts:
             return  # another mark was set meanwhile, and is counted after this
         text, number = self.asked.text, plural(self._pinned, "pin")
@@ -295,7 +300,6 @@ class PinsScreen(PlaceScreen):
         elif self._revoked:
             facts.append(f"{count(self._revoked)} revoked")
         if marks:
-            hidden = len(pins.marked) - sum(map(pins.marked.__contains__, pins.ids)) if self._hides_rows else 0
             facts.append(f"{count(marks)} marked" + (f" ({count(hidden)} not in sight)" if hidden else ""))
             facts += [] if total is None else [size(total)]
         if pins.range_from is not None:
@@ -472,7 +476,8 @@ class PinsScreen(PlaceScreen):
 
     def action_mark_range(self) -> None:
         """Begin a range, or mark everything from its beginning to here."""
-        self._mark(self.pins.toggle_range, many=True)
+        if not self._tells_mistake():
+            self._mark(self.pins.toggle_range)
 
     def action_mark_and_move(self, step: int) -> None:
         """Mark this pin and the next."""
@@ -480,23 +485,45 @@ class PinsScreen(PlaceScreen):
 
     def action_invert_marks(self) -> None:
         """Invert the marks."""
-        self._mark(self.pins.invert_marks, many=True, every=True)
+        self._mark_every(Marks.invert)
 
     def action_mark_all(self) -> None:
         """Mark all, or none."""
-        self._mark(self.pins.toggle_all, many=True, every=True)
+        self._mark_every(Marks.toggle_all)
 
-    def _mark(self, change: Callable[[], None], *, many: bool = False, every: bool = False) -> None:
-        """Change the marks. Where rows are concerned whose ids are not known yet, the change waits for them."""
+    def _mark(self, change: Callable[[], None]) -> None:
+        """Change the marks of some rows. If it has to wait for others, further keys wait, too: they move the cursor."""
         pins = self.pins
-        if many and parse_filter(self.asked.text).mistakes:
-            words = "The filter has a mistake, so the list may not be the one you mean. Nothing was marked."
-            self.app.tell(words, warning=True)
-        elif pins.ids.is_part and (every or pins.in_range or not pins.ids[pins.cursor]):
+        is_unknown = pins.ids.is_part and (pins.in_range or not pins.ids[pins.cursor])
+        if is_unknown or self._marking.locked():
             self.ask_on(partial(self._mark_later, change), "mark", exclusive=False)
         else:
             change()
             self._marks_changed()
+
+    def _mark_every(self, change: Callable[[Marks, Iterable[int]], None]) -> None:
+        """Change the marks of all rows in the list. A long list takes a while, and other keys work meanwhile."""
+        if not self._tells_mistake():
+            query = replace(self.asked, profile=self.workspace.profile.name)
+            self.work_on(partial(self._change_marks, change, query, self.pins.ids), "mark-all", exclusive=False)
+
+    def _tells_mistake(self) -> bool:
+        """Whether the filter has a mistake. That is told instead of marking rows that nobody meant."""
+        if not parse_filter(self.asked.text).mistakes:
+            return False
+        words = "The filter has a mistake, so the list may not be the one you mean. Nothing was marked."
+        self.app.tell(words, warning=True)
+        return True
+
+    async def _change_marks(self, change: Callable[[Marks, Iterable[int]], None], query: Query, ids: Ids) -> None:
+        async with self._marking:
+            self.pins.end_range()
+            with self.app.busy("marking …"):
+                if ids.is_part:
+                    ids = Ids(await self.workspace.history.list_ids(query))
+                await asyncio.to_thread(change, self.pins.marked, ids)
+        self.pins.refresh()
+        self._marks_changed()
 
     async def _mark_later(self, change: Callable[[], None]) -> None:
         async with self._marking:
@@ -578,7 +605,7 @@ class PinsScreen(PlaceScreen):
         if not self._means_marks:
             return pins.current is not None and pins.current.revoked_at is not None
         revoked = {number for number, entry in pins.known.items() if entry.revoked_at is not None}
-        if not revoked or not revoked.isdisjoint(pins.marked):
+        if not revoked or any(number in pins.marked for number in revoked):
             return bool(revoked)
         return len(pins.in_range) > COUNTED or not revoked.isdisjoint(pins.range_ids)
 
@@ -618,7 +645,7 @@ class PinsScreen(PlaceScreen):
         from pinui.tui.places.pins.copy_to import copy_to
 
         if await copy_to(self, await self._chosen_entries()) and self._means_marks:
-            self.pins.marked = set()
+            self.pins.marked.clear()
             self.work_on(self._count, "count")
 
     def action_store_again(self) -> None:
