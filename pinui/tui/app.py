@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual import on
 from textual.screen import Screen
 
+from pinui.figures import plural
 from pinui.tui.all_keys import ABOUT, KEYS
 from pinui.tui.textual_private import let_alt_digits_through
-from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Workbench
+from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Unfinished, Workbench
+
+if TYPE_CHECKING:
+    from pinui.tui.dialogs.confirm import Confirm
 
 __all__ = ["Pinui", "make_app", "run"]
 
@@ -175,9 +179,7 @@ class Pinui(Workbench):
         if not running and not unfinished:
             self._end()
             return
-        from pinui.tui.dialogs.confirm import leave_question
-
-        self.push_screen(leave_question(running, unfinished), lambda yes: self._end() if yes else None)
+        self.push_screen(_leave_question(running, unfinished), lambda yes: self._end() if yes else None)
 
     def _end(self) -> None:
         self.save_unsaved()
@@ -190,6 +192,23 @@ class Pinui(Workbench):
         from pinui.tui.palette import ThemesProvider
 
         self.push_screen(CommandPalette(providers=[ThemesProvider], placeholder="Search for themes…"))
+
+
+def _leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
+    """The question before quitting while transfers or other work run."""
+    from pinui.tui.dialogs.confirm import Confirm
+
+    undone: list[str] = []
+    consequences: list[str] = []
+    if running:
+        undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
+        lists = "lists it, and can resume it" if running == 1 else "lists them, and can resume them"
+        consequences.append(f"Nothing is lost: next time, Files {lists}.")
+    for work in unfinished:
+        undone.append(work.fact)
+        consequences.append(work.consequence)
+    fact = ", and ".join(undone)
+    return Confirm("Quit", f"{fact[0].upper()}{fact[1:]}. Quit anyway?", "\n\n".join(consequences), "Quit")
 
 
 def _collect_garbage_again() -> None:

@@ -7,7 +7,7 @@ confirms nothing. For many pins their number is typed instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from textual import events, on
@@ -17,7 +17,6 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Button
 
-from pinui.figures import count, plural, size, total_size
 from pinui.tui.common_keys import CONFIRM, NUMBER, ROWS
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
 from pinui.tui.display import fit, right, short_path
@@ -27,18 +26,12 @@ from pinui.tui.pace import QUIET, Press
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import LazyLines, Line, LineView
-from pinui.tui.workbench import Unfinished
-from pinui.workspace import Entry
 
 __all__ = [
     "MANY",
     "Confirm",
-    "forget_question",
-    "leave_question",
+    "about_rows",
     "overwrite_question",
-    "remove_question",
-    "replace_text_question",
-    "revoke_question",
 ]
 
 MOST_ROWS = 8
@@ -318,108 +311,14 @@ def row_line(row: tuple[str, str], width: int) -> Line:
     return [("  • ", "warning"), (fit(name, width - 16), "text"), (right(fact, 10), "muted")]
 
 
-def _about(title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]]) -> Confirm:
+def about_rows(title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]]) -> Confirm:
     """A question about rows: a letter answers for some, a number for many."""
     if len(rows) > MANY:
         return ConfirmNumber(title, question, consequence, yes, rows, len(rows))
     return Confirm(title, question, consequence, yes, rows)
 
 
-def revoke_question(
-    entries: Sequence[Entry],
-    titles: Sequence[str],
-    sharing: int,
-    elsewhere: Mapping[str, int],
-    again: int | None = None,
-) -> Confirm:
-    """The question before pins are revoked: their number, their size, and rows that share them.
-
-    `elsewhere` are other profiles that pin some of them, with their numbers. `again` is the number of pins that can be
-    stored again from this machine, where that was counted.
-    """
-    number, total = len(entries), total_size([entry.bytes for entry in entries], in_all=len(entries) > 1)
-    question = f"Revoke {plural(number, 'pin')}, {total}?" if number > 1 else f"Revoke this pin, {total}?"
-    what = "them" if number > 1 else "it"
-    consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
-    if again is None:
-        consequence += f"You can store {what} again in Pins while the content can be found."
-    else:
-        some = "None" if not again else "All" if again == number else f"{count(again)} of them"
-        others = "" if again == number else "; the others can't be brought back" if again else ""
-        consequence += f"{some} can be stored again from here{others}."
-    if sharing:
-        share = "shares" if sharing == 1 else "share"
-        others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
-        consequence += f"\n\n{others} and will be revoked too."
-    if elsewhere and number == 1:
-        consequence += f"\n\nIt is also pinned on {', '.join(elsewhere)}, and stays there."
-    elif elsewhere:
-        (name, there), *others = elsewhere.items()
-        also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
-        consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
-        consequence += ", and stay there." if sum(elsewhere.values()) > 1 else ", and stays there."
-    rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
-    return _about("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)
-
-
-def forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
-    """The question before rows leave the history: the rows, and how many are still pinned."""
-    number = len(entries)
-    what = "it" if number == 1 else "them"
-    return _about(
-        "Forget",
-        f"Forget {plural(number, 'row')} of the history?",
-        f"This machine no longer knows about {what}. What is pinned stays pinned: revoke it first if it should go.",
-        "Forget",
-        [(title, "revoked" if entry.revoked_at else "pinned") for title, entry in zip(titles, entries, strict=True)],
-    )
-
-
-def leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
-    """The question before quitting while transfers or other work run."""
-    undone: list[str] = []
-    consequences: list[str] = []
-    if running:
-        undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
-        lists = "lists it, and can resume it" if running == 1 else "lists them, and can resume them"
-        consequences.append(f"Nothing is lost: next time, Files {lists}.")
-    for work in unfinished:
-        undone.append(work.fact)
-        consequences.append(work.consequence)
-    fact = ", and ".join(undone)
-    return Confirm("Quit", f"{fact[0].upper()}{fact[1:]}. Quit anyway?", "\n\n".join(consequences), "Quit")
-
-
 def overwrite_question(path: Path) -> Confirm:
     """Before a file is replaced."""
     shown = short_path(str(path), str(Path.home()), 200)
     return Confirm("Overwrite", f"{shown} is there already. Replace it?", "The old contents are lost.", "Replace")
-
-
-def replace_text_question() -> Confirm:
-    """The question before another text replaces the one in the editor."""
-    return Confirm(
-        "Replace the text",
-        "The text in the editor is not stored. Replace it?",
-        "There is no other copy. Cancel keeps it.",
-        "Replace",
-    )
-
-
-def remove_question(name: str, *, built_in: bool, in_use: bool, unfinished: int = 0) -> Confirm:
-    """The question before a profile is removed; of a built-in one, everything that was added to it."""
-    if built_in:
-        question = f"Remove the token of {name}?"
-        consequence = (
-            "The token is removed from this machine, and addresses that you changed are the service's own again. "
-            "The profile is built in and stays; so do pins and history."
-        )
-    else:
-        question = f"Remove the profile {name}?"
-        consequence = "Its addresses and its token are removed from this machine. Pins and history stay."
-        if unfinished:
-            be = "is" if unfinished == 1 else "are"
-            consequence += f"\n\n{plural(unfinished, 'transfer')} {be} not finished there, and {be} forgotten."
-    if in_use:
-        consequence += "\n\nIt is in use: the local node takes its place."
-    return Confirm("Remove", question, consequence, "Remove")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pinui.figures import plural, short_cid
+from pinui.figures import count, plural, short_cid, size, total_size
 from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
@@ -16,6 +16,7 @@ from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 
 if TYPE_CHECKING:
+    from pinui.tui.dialogs.confirm import Confirm
     from pinui.workspace.service import Service
 
 __all__ = ["browse", "copy_menu", "revoke"]
@@ -69,7 +70,7 @@ async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str
 
 
 async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str] | None:
-    from pinui.tui.dialogs.confirm import MANY, revoke_question
+    from pinui.tui.dialogs.confirm import MANY
     from pinui.workspace.revoking import can_be_stored_again
 
     pinned = [entry for entry in entries if entry.revoked_at is None]
@@ -96,7 +97,7 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
         return {}  # the key was pressed twice: one question is enough
     pins = list(once.values())
     titles = [title_of(entry) for entry in pins]
-    if not await screen.ask(revoke_question(pins, titles, max(0, sharing), elsewhere, again)):
+    if not await screen.ask(_revoke_question(pins, titles, max(0, sharing), elsewhere, again)):
         return {}
     if again is not None:
         if screen.workspace.service is not service:
@@ -143,3 +144,42 @@ async def _revoke_each(service: Service, screen: PlaceScreen, once: dict[str, En
     finally:
         screen.revoking -= left
     return failed, already
+
+
+def _revoke_question(
+    entries: Sequence[Entry],
+    titles: Sequence[str],
+    sharing: int,
+    elsewhere: Mapping[str, int],
+    again: int | None = None,
+) -> Confirm:
+    """The question before pins are revoked: their number, their size, and rows that share them.
+
+    `elsewhere` are other profiles that pin some of them, with their numbers. `again` is the number of pins that can be
+    stored again from this machine, where that was counted.
+    """
+    from pinui.tui.dialogs.confirm import about_rows
+
+    number, total = len(entries), total_size([entry.bytes for entry in entries], in_all=len(entries) > 1)
+    question = f"Revoke {plural(number, 'pin')}, {total}?" if number > 1 else f"Revoke this pin, {total}?"
+    what = "them" if number > 1 else "it"
+    consequence = f"The provider stops keeping {what}. Copies on gateways and other nodes may live on. "
+    if again is None:
+        consequence += f"You can store {what} again in Pins while the content can be found."
+    else:
+        some = "None" if not again else "All" if again == number else f"{count(again)} of them"
+        others = "" if again == number else "; the others can't be brought back" if again else ""
+        consequence += f"{some} can be stored again from here{others}."
+    if sharing:
+        share = "shares" if sharing == 1 else "share"
+        others = f"{plural(sharing, 'other row')} of the history {share} a CID with {what}"
+        consequence += f"\n\n{others} and will be revoked too."
+    if elsewhere and number == 1:
+        consequence += f"\n\nIt is also pinned on {', '.join(elsewhere)}, and stays there."
+    elif elsewhere:
+        (name, there), *others = elsewhere.items()
+        also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
+        consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
+        consequence += ", and stay there." if sum(elsewhere.values()) > 1 else ", and stays there."
+    rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
+    return about_rows("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)

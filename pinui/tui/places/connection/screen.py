@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from textual import events, on
 from textual.containers import Horizontal
 from textual.widget import Widget
 
+from pinui.figures import plural
 from pinui.sdk.urls import origin_text
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.errors import sentence
@@ -23,6 +25,9 @@ from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.workspace import Profile
 from pinui.workspace.profiles import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from pinui.tui.dialogs.confirm import Confirm
 
 __all__ = ["ConnectionScreen"]
 
@@ -210,13 +215,12 @@ class ConnectionScreen(PlaceScreen):
         self.ask_on(self._remove, "remove")
 
     async def _remove(self) -> None:
-        from pinui.tui.dialogs.confirm import remove_question
         from pinui.workspace.profiles import BUILT_IN
 
         workspace, name = self.workspace, self.chosen.name
         built_in, in_use = name in BUILT_IN, name == workspace.profile.name
         unfinished = 0 if built_in else len(await workspace.transfers.ledger.left_at(name))
-        question = remove_question(name, built_in=built_in, in_use=in_use, unfinished=unfinished)
+        question = _remove_question(name, built_in=built_in, in_use=in_use, unfinished=unfinished)
         if not await self.ask(question):
             return
         await workspace.remove_profile(name)
@@ -254,3 +258,24 @@ def _address(what: str) -> Callable[[str], Awaitable[str]]:
         return check_url(text, what=what)
 
     return check
+
+
+def _remove_question(name: str, *, built_in: bool, in_use: bool, unfinished: int = 0) -> Confirm:
+    """The question before a profile is removed; of a built-in one, everything that was added to it."""
+    from pinui.tui.dialogs.confirm import Confirm
+
+    if built_in:
+        question = f"Remove the token of {name}?"
+        consequence = (
+            "The token is removed from this machine, and addresses that you changed are the service's own again. "
+            "The profile is built in and stays; so do pins and history."
+        )
+    else:
+        question = f"Remove the profile {name}?"
+        consequence = "Its addresses and its token are removed from this machine. Pins and history stay."
+        if unfinished:
+            be = "is" if unfinished == 1 else "are"
+            consequence += f"\n\n{plural(unfinished, 'transfer')} {be} not finished there, and {be} forgotten."
+    if in_use:
+        consequence += "\n\nIt is in use: the local node takes its place."
+    return Confirm("Remove", question, consequence, "Remove")

@@ -19,7 +19,7 @@ from textual.widgets import Input, TextArea
 from pinui.disk import replacing
 from pinui.figures import count, short_cid
 from pinui.tui.common_keys import FIELD
-from pinui.tui.dialogs.confirm import overwrite_question, replace_text_question
+from pinui.tui.dialogs.confirm import Confirm, overwrite_question
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, Prompt
 from pinui.tui.entries import VERDICTS
 from pinui.tui.focus import focus_now
@@ -236,7 +236,13 @@ class JsonScreen(PlaceScreen):
 
     async def _may_replace(self) -> bool:
         """Whether another text may replace the one in the editor. Asks if that is unsaved."""
-        return not self.unsaved or await self.ask(replace_text_question()) is True
+        question = Confirm(
+            "Replace the text",
+            "The text in the editor is not stored. Replace it?",
+            "There is no other copy. Cancel keeps it.",
+            "Replace",
+        )
+        return not self.unsaved or await self.ask(question) is True
 
     async def _edit(self, text: str, *, kept: bool) -> None:
         text = await asyncio.to_thread(lambda: in_short_lines(safe_for_editor(text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pinui.figures import count, plural
 from pinui.sdk.errors import IntegrityError
@@ -14,6 +15,9 @@ from pinui.tui.other_programs import run_program
 from pinui.tui.places.place import PlaceScreen
 from pinui.workspace import Entry, WorkspaceError
 from pinui.workspace.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    from pinui.tui.dialogs.confirm import Confirm
 
 __all__ = [
     "annotate",
@@ -89,17 +93,30 @@ async def _ask_text(screen: PlaceScreen, what: str, question: str, before: str |
 
 async def forget(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
     """Ask, then remove rows from the history. The pins stay."""
-    from pinui.tui.dialogs.confirm import forget_question
-
     listed, entries = len(entries), [entry for entry in entries if entry.recorded or entry.revoked_at is not None]
     if listed and not entries:
         revokes = f"{screen.app.key('pins.revoke')} revokes it."
         screen.app.tell(f"The history has no row of it: another program made this pin. {revokes}", warning=True)
-    if entries and await screen.ask(forget_question(entries, [title_of(entry) for entry in entries])):
+    if entries and await screen.ask(_forget_question(entries, [title_of(entry) for entry in entries])):
         forgotten = await screen.workspace.history.forget([entry.id for entry in entries])
         stay = "the pin itself stays" if forgotten == 1 else "the pins themselves stay"
         screen.app.tell(f"Forgot {plural(forgotten, 'row')}; {stay}.")
         screen.reload()
+
+
+def _forget_question(entries: Sequence[Entry], titles: Sequence[str]) -> Confirm:
+    """The question before rows leave the history: the rows, and how many are still pinned."""
+    from pinui.tui.dialogs.confirm import about_rows
+
+    number = len(entries)
+    what = "it" if number == 1 else "them"
+    return about_rows(
+        "Forget",
+        f"Forget {plural(number, 'row')} of the history?",
+        f"This machine no longer knows about {what}. What is pinned stays pinned: revoke it first if it should go.",
+        "Forget",
+        [(title, "revoked" if entry.revoked_at else "pinned") for title, entry in zip(titles, entries, strict=True)],
+    )
 
 
 async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]:
