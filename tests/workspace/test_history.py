@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import sqlite3
 import stat
 import sys
+import threading
 import time
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -473,3 +477,31 @@ def test_pins_sort_by_the_titles_that_the_list_shows(path: Path) -> None:
                 last = page[-1]
                 pages += map(title_of, page)
             assert pages == titles
+
+
+async def test_a_list_that_is_given_up_twice_leaves_no_word_behind(path: Path) -> None:
+    told = list[dict[str, Any]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    history = History(path)
+    await history.add(row(1), None)
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(file: HistoryFile, query: Query) -> array[int]:
+        began.set()
+        go_on.wait()
+        raise HistoryError("interrupted")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HistoryFile, "ids", slow)
+        reading = asyncio.create_task(history.list_ids(Query()))
+        await asyncio.to_thread(began.wait)
+        for _ in range(2):
+            reading.cancel()
+            await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.wait([reading])
+        del reading
+        await history.list_page(Query(), 1)  # the thread is free again
+    await history.aclose()
+    gc.collect()
+    assert told == []

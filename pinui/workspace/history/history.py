@@ -67,12 +67,7 @@ class History:
         self._new.append((entry, data, written))
         if self._adding is None or self._adding.done():
             self._adding = asyncio.get_running_loop().create_task(self._add_new())
-        try:
-            return await asyncio.shield(written)
-        except asyncio.CancelledError:
-            await asyncio.wait([written])
-            written.exception()
-            raise
+        return await _ended(written)
 
     async def _add_new(self) -> None:
         while self._new:
@@ -119,14 +114,8 @@ class History:
         if self._lists is None:
             self._lists = ThreadPoolExecutor(1, "pinui-lists"), HistoryFile(self.path)
         thread, file = self._lists
-        reading = asyncio.get_running_loop().run_in_executor(thread, work, file)
-        try:
-            return await asyncio.shield(reading)
-        except asyncio.CancelledError:
-            file.interrupt()  # no caller waits for it any more, and the next list should not
-            await asyncio.wait([reading])
-            reading.exception()
-            raise
+        # A list that no caller waits for any more must not keep the next one waiting.
+        return await _ended(asyncio.get_running_loop().run_in_executor(thread, work, file), file.interrupt)
 
     count = _reading(HistoryFile.count)
     count_pins = _reading(HistoryFile.count_pins)
@@ -186,11 +175,19 @@ class History:
 
     async def write(self, work: Callable[[HistoryFile], R]) -> R:
         """Change the file on the history's thread; a cancelled caller still waits until the change is made."""
-        task = asyncio.ensure_future(self.do(work))
         try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait([task])
-            raise
+            return await _ended(asyncio.ensure_future(self.do(work)))
         finally:
             self._changed()
+
+
+async def _ended(work: asyncio.Future[R], given_up: Callable[[], None] | None = None) -> R:
+    """Wait for work that can't be stopped, also if the caller is cancelled; `given_up` is called in that case."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        if given_up is not None:
+            given_up()
+        work.add_done_callback(lambda work: work.cancelled() or work.exception())  # nobody else looks at an error
+        await asyncio.wait([work])
+        raise
