@@ -59,6 +59,18 @@ async def test_esc_ends_a_range_and_marks_nothing() -> None:
         assert "v ends the range" not in text_of(app)
 
 
+async def test_esc_takes_the_marks_away_after_the_filter() -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "space", "slash", *"pin", "enter")
+        await shows(pilot, "with “pin” · 1 marked")
+        await pilot.press("escape")
+        await shows(pilot, "6 pins · 1 marked")
+        await pilot.press("escape")
+        await until(pilot, lambda: "marked" not in text_of(app), "the end of the marks")
+        assert marked_rows(app) == []
+
+
 async def test_a_range_moves_with_its_rows() -> None:
     async with workbench() as (app, pilot):
         await six_pins(app, pilot)

@@ -81,6 +81,7 @@ PINS = Group(
             "Read the account, the history and this preview again",
         ),
         here("pins.clear", "escape", "screen.end('filter')", "clear the filter", "Show everything again"),
+        here("pins.unmark", "escape", "screen.end('marks')", "unmark all", "Take every mark away"),
     ),
     "pins",
     "#pins",

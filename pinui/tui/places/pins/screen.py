@@ -403,12 +403,15 @@ class PinsScreen(PlaceScreen):
         self._reload_first()
 
     def action_end(self, what: str) -> None:
-        """Drop the range, stop verifying, or clear the filter."""
+        """Drop the range, stop verifying, clear the filter, or take the marks away."""
         if what == "range":
             self.pins.end_range(marking=False)
             self._marks_changed()
         elif what == "verify" and self._verifying is not None:
             self._verifying.cancel()
+        elif what == "marks":
+            self.pins.marked.clear()
+            self._marks_changed()
         else:
             self._clear_filter()
 
@@ -453,7 +456,9 @@ class PinsScreen(PlaceScreen):
             return "range"
         if self.pins.has_focus and self._verifying is not None:
             return "verify"
-        return "filter" if self.asked.text or self.has_class("-filter") else ""
+        if self.asked.text or self.has_class("-filter"):
+            return "filter"
+        return "marks" if self.pins.has_focus and self.pins.marked else ""
 
     # -- moving between the panes -------------------------------------------------------------------------------
 
