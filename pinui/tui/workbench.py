@@ -518,7 +518,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     def tell_not_alone(self, command: str, does_not: str) -> None:
         """A toast for a key that arrived with others, all at once, as stray text does."""
-        self.tell(f"{self.key(command)} came with other keys at once and {does_not}. Press it by itself.", warning=True)
+        self.tell(f"Press {self.key(command)} by itself: it came with other keys at once and {does_not}.", warning=True)
 
     def tell_error(self, error: BaseException) -> None:
         """A toast for something that went wrong; the log of `--debug` tells where it came from."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
@@ -377,8 +378,12 @@ async def test_a_transfer_goes_on_elsewhere_and_says_when_it_ends(
         await until(pilot, lambda: rung)
 
 
+class RowsWithUsualKeys(TransferList):
+    app = SimpleNamespace(key=lambda _command: "r")  # type: ignore[assignment]
+
+
 def row_of(transfer: Transfer, width: int = 80) -> str:
-    transfers = TransferList()
+    transfers = RowsWithUsualKeys()
     transfers.transfers = [transfer]
     line = transfers.item_line(0, 0, width)
     assert not isinstance(line, Strip)

@@ -148,7 +148,7 @@ async def test_text_stores_no_message_and_stays_as_a_draft() -> None:
         await pilot.press("4")
         await shows(pilot, "alice")
         await type_at_once(pilot, "'iDear A.\rhow are you?\r")
-        await told(pilot, "Enter came with other keys at once and does nothing.")
+        await told(pilot, "Press enter by itself: it came with other keys at once and does nothing.")
         await shows(pilot, "Dear A.⏎how are you?⏎")
         assert await app.workspace.history.count(Query()) == 1
         await pilot.press("enter")
@@ -173,9 +173,9 @@ async def test_text_uploads_nothing_and_does_not_quit() -> None:
         await pilot.press("3")
         await shows(pilot, "letter.txt")
         await type_at_once(pilot, "'you use it")
-        await told(pilot, "u came with other keys at once and uploads nothing.")
+        await told(pilot, "Press u by itself: it came with other keys at once and uploads nothing.")
         await type_at_once(pilot, "'quit")
-        await told(pilot, "q came with other keys at once and doesn't quit.")
+        await told(pilot, "Press q by itself: it came with other keys at once and doesn't quit.")
         assert app.workspace.transfers.all == []
         await pilot.press("u")
         await shows(pilot, "1 done")
