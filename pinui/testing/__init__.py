@@ -7,7 +7,8 @@ With pytest, the fixture `pinning_node` is there as soon as pinui is installed:
         application.save("hello", api=pinning_node.api_url, token=pinning_node.token)
         assert len(pinning_node.pins()) == 1
 
-Elsewhere, `with PinningNode(folder) as node:` does the same.
+Elsewhere, `with PinningNode(folder) as node:` does the same. In the examples, `node` is such a node, and `client` a
+`pinui.sync.Client` of it.
 """
 
 # Every pytest run of an environment with pinui loads this module: the node is imported when one starts.
@@ -80,11 +81,20 @@ class PinningNode:
         return self._node.token
 
     def settings(self, **more: Unpack[ClientSettings]) -> ClientSettings:
-        """The settings of a client of this node: `Client.init(**node.settings(retries=0))`."""
+        """The settings of a client of this node: `Client.init(**node.settings(retries=0))`.
+
+        >>> sorted(node.settings(retries=0))
+        ['gateway_url', 'pin_api_url', 'provider_token', 'retries']
+        """
         return {"provider_token": self.token, "pin_api_url": self.api_url, "gateway_url": self.gateway_url, **more}
 
     def pins(self) -> list[Pin]:
-        """The pins in the node now, newest first. Faults and limits don't apply to this."""
+        """The pins in the node now, newest first. Faults and limits don't apply to this.
+
+        >>> record = client.store({"hello": "world"})
+        >>> node.pins()[0].cid == record.cid
+        True
+        """
         from pinui.node.index import Index, PinQuery
         from pinui.node.lock import Patience
         from pinui.sdk.models import Pin
@@ -104,29 +114,60 @@ class PinningNode:
 
         `path` is the beginning of the paths that this is for: `/ipfs/` for the gateway, `/pinning/` for writes. A
         client may wait for as long as a header says: `headers={"Retry-After": "0"}`.
+
+        >>> node.fail_next(403, path="/pinning/")
+        >>> client.store({"hello": "world"})
+        Traceback (most recent call last):
+        pinui.ProviderError: A test asked for this error.
         """
         self._add(_Fault(path, times, status, headers))
 
     def lose_next(self, times: int = 1, *, path: str = "/") -> None:
-        """Do what the next requests ask for, and break the connection before the answer."""
+        """Do what the next requests ask for, and break the connection before the answer.
+
+        >>> node.lose_next(path="/pinning/")
+        >>> record = client.store({"hello": "world"})  # the client asks again
+        >>> len([pin for pin in node.pins() if pin.cid == record.cid])
+        1
+        """
         self._add(_Fault(path, times))
 
     def rate_limit(self, per_minute: int | None) -> None:
-        """Answer 429 to further API requests of a minute, with the hosted service's headers; None for no limit."""
+        """Answer 429 to further API requests of a minute, with the hosted service's headers; None for no limit.
+
+        >>> node.rate_limit(60)
+        >>> node.rate_limit(None)
+        """
         self._node.limit_rate(per_minute)
 
     def heal(self) -> None:
-        """End all faults and limits."""
+        """End all faults and limits.
+
+        >>> node.fail_next(500, times=100)
+        >>> node.heal()
+        >>> client.test_connection()
+        True
+        """
         with self._lock:
             self._faults.clear()
         self.rate_limit(None)
 
     def start(self) -> None:
-        """Start and return once requests are answered."""
+        """Start and return once requests are answered; `with` does so by itself.
+
+        >>> another = PinningNode(folder)
+        >>> another.start()
+        >>> another.stop()
+        """
         self._node.start()
 
     def stop(self) -> None:
-        """End within a second, with all running transfers. The pins stay in the folder, for another `start`."""
+        """End within a second, with all running transfers. The pins stay in the folder, for another `start`.
+
+        >>> with PinningNode(folder) as another:  # ends with `stop`
+        ...     another.pins()
+        []
+        """
         self._node.stop()
 
     def __enter__(self) -> Self:

@@ -31,7 +31,7 @@ def public() -> Iterator[tuple[str, object]]:
         for name in sorted(set(module.__all__) - ALIASES - {"__version__"}):
             value = getattr(module, name)
             yield f"{module.__name__}.{name}", value
-            if name == "Client":
+            if name in ("Client", "PinningNode"):
                 for method, function in vars(value).items():
                     if not method.startswith("_") and not isinstance(function, property):
                         yield f"{module.__name__}.{name}.{method}", getattr(value, method)
@@ -70,9 +70,23 @@ async def test_the_examples_of(
         if ".sync" in name:
             names |= {"client": client_without_await, "Client": pinui.sync.Client}
         if ".testing" in name:
-            names["folder"] = tmp_path / "another"
+            names |= {"client": client_without_await, "folder": tmp_path / "another", "PinningNode": PinningNode}
         for example in examples:
             assert await told(example, names) == (example.exc_msg or example.want), example.source
+
+
+@pytest.mark.parametrize("wrong", [">>> 1 + 1\n3\n", ">>> int('x')\nTraceback (most recent call last):\nKeyError\n"])
+async def test_a_wrong_example_is_found(wrong: str) -> None:
+    (example,) = doctest.DocTestParser().get_examples(wrong)
+    assert await told(example, {}) != (example.exc_msg or example.want)
+
+
+def test_every_name_is_covered_but_types_that_an_example_shows() -> None:
+    for module in MODULES:
+        assert {f"{module.__name__}.{name}" for name in module.__all__} - NAMES.keys() <= {
+            f"pinui.{name}" for name in (*ALIASES, "__version__")
+        }
+    assert {name for name in ALIASES if name not in (pinui.__doc__ or "")} == set()
 
 
 async def told(example: doctest.Example, names: dict[str, Any]) -> str:
