@@ -203,14 +203,14 @@ def _port(folder: Path) -> Check:
             pass
         else:
             return Check("node", "ok", f"Its port {port} is free.")
-    asking = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
-        asking.request("GET", "/")
-        is_ours = b"pinui node" in asking.getresponse().read(1000)
+        connection.request("GET", "/")
+        is_ours = b"pinui node" in connection.getresponse().read(1000)
     except (OSError, HTTPException):
         is_ours = False
     finally:
-        asking.close()
+        connection.close()
     if is_ours:
         return Check("node", "ok", f"Another pinui runs it on port {port}.")
     advice = f"End that program, or delete {folder / 'port'} for another port."

@@ -159,13 +159,13 @@ class AccountState:
     """When the newest pins were read last; None: never."""
     checked_at: int | None = None
     """When all pins were read last."""
-    is_under_way: bool = False
+    is_unfinished: bool = False
     """Whether a run is unfinished."""
 
     @property
     def tells_where(self) -> bool:
         """Whether it is known which pins are on the account."""
-        return self.mirrored_at is not None or self.is_under_way
+        return self.mirrored_at is not None or self.is_unfinished
 
     @property
     def differs(self) -> bool:

@@ -224,13 +224,13 @@ async def test_an_interrupted_run_goes_on_where_it_was(
     async with workspace_at(node, api) as workspace:
         with pytest.raises(ConnectionResetError):
             await workspace.sync()
-        assert (await workspace.account_state()).is_under_way
+        assert (await workspace.account_state()).is_unfinished
         assert len(await pins(workspace)) == 6
     newer = (await other.store({"came": "meanwhile"})).cid
     async with workspace_at(node, api) as workspace:
         state = await workspace.sync()
         assert set(await standings(workspace)) == {*cids, newer}
-        assert (state.pins, state.is_under_way) == (11, False)
+        assert (state.pins, state.is_unfinished) == (11, False)
     assert set(read[1]).isdisjoint(read[0][:2]), "the second run begins where the first one broke off"
 
 
@@ -504,7 +504,7 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
         process = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED)
         assert await process.wait() == 9
         state = await workspace.account_state()
-        assert (state.pins, state.is_under_way) == (6, True)
+        assert (state.pins, state.is_unfinished) == (6, True)
         asked: list[str | None] = []
         listed = Client.pins
 
@@ -514,7 +514,7 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
 
         monkeypatch.setattr(Client, "pins", noted)
         state = await workspace.sync()
-        assert (state.pins, state.is_under_way, set(await standings(workspace))) == (10, False, set(cids))
+        assert (state.pins, state.is_unfinished, set(await standings(workspace))) == (10, False, set(cids))
         assert asked[0] is not None, "it goes on behind the last page that was written"
 
 

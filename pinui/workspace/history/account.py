@@ -207,7 +207,7 @@ def account_state(history: HistoryFile, profile: str) -> AccountState:
         uncounted=uncounted,
         mirrored_at=mirrored_at,
         checked_at=checked_at,
-        is_under_way=position is not None,
+        is_unfinished=position is not None,
     )
 
 

@@ -306,10 +306,10 @@ class Detail(LineView):
 
 def _peer_facts(peers: tuple[PeerStatus, ...], room: int) -> list[tuple[str, str, str]]:
     """On how many peers a pin is; and each peer that has no copy, with its reason."""
-    behind = [peer for peer in peers if peer.state != "pinned"]
+    missing = [peer for peer in peers if peer.state != "pinned"]
     names = ", ".join(peer.name for peer in peers if peer.state == "pinned")
-    facts = [("Peers", f"{copies(peers)}  {names}", "warning" if behind else "success")]
-    for peer in behind:
+    facts = [("Peers", f"{copies(peers)}  {names}", "warning" if missing else "success")]
+    for peer in missing:
         why = f": {peer.error}" if peer.error else ""
         tone = "error" if peer.state in ("failed", "unreachable") else "warning"
         facts += [("", line, tone) for line in first_lines(f"{peer.name} {peer.state}{why}", room, 4)]
