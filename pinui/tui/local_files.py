@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pinui.sdk.writing.sources import is_hidden
+from pinui.sdk.writing.folder_rules import is_hidden
 from pinui.workspace import WorkspaceError
 from pinui.workspace.text import natural_key
 

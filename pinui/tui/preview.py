@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from pinui import FolderItem, Peek
 from pinui.figures import size
 from pinui.tui.display import fit, right, wrapped
 from pinui.tui.json_text import beginning, json_spans
@@ -18,6 +17,7 @@ from pinui.tui.pictures import TooLarge, half_blocks
 from pinui.tui.widgets.line_view import LazyLines, Line
 
 if TYPE_CHECKING:
+    from pinui import FolderItem, Peek
     from pinui.workspace import Workspace
 
 __all__ = ["Shown", "folder_lines", "peek", "show_bytes", "show_json", "show_words"]

@@ -10,9 +10,14 @@ from typing import Final
 
 from pinui.sdk.errors import PinuiError
 
-__all__ = ["EVERYTHING", "IGNORE_FILE", "USUAL", "FolderRules"]
+__all__ = ["EVERYTHING", "IGNORE_FILE", "USUAL", "FolderRules", "is_hidden"]
 
 IGNORE_FILE: Final = ".ipfsignore"
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a name in a folder is hidden from its owner: the rule of the workbench's browser, too."""
+    return name.startswith(".")
 
 
 @dataclass(frozen=True, slots=True)

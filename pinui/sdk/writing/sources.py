@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple, Self, TypeVar, cast
 from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import Blob, LeftOut
 from pinui.sdk.names import media_type_of
-from pinui.sdk.writing.folder_rules import IGNORE_FILE, USUAL, FolderRules
+from pinui.sdk.writing.folder_rules import IGNORE_FILE, USUAL, FolderRules, is_hidden
 
 __all__ = [
     "PIECE",
@@ -31,7 +31,6 @@ __all__ = [
     "UploadSource",
     "Uploadable",
     "contents_of",
-    "is_hidden",
     "look_at",
     "look_into",
     "open_source",
@@ -153,11 +152,6 @@ def open_source(
             raise TypeError("the file is open as text; open it in binary mode ('rb')")
         return _from_open_file(file)
     raise TypeError(f"upload takes a path, bytes, an open binary file or a Blob, not {type(file).__name__}")
-
-
-def is_hidden(name: str) -> bool:
-    """Whether a name in a folder is hidden from its owner: the rule of the workbench's browser, too."""
-    return name.startswith(".")
 
 
 def look_into(

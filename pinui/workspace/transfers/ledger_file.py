@@ -10,7 +10,6 @@ from array import array
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pinui.sdk.reading.partial import remove_partial
 from pinui.workspace.database import Layout, connect, explained, migrate, version_of, writing
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.text import encodable
@@ -214,6 +213,8 @@ class LedgerFile:
 
     def _remove_partials(self, request: int) -> None:
         """Remove the incomplete files that downloads left."""
+        from pinui.sdk.reading.partial import remove_partial  # not before it is needed: the first frame waits
+
         found = "SELECT resume FROM items JOIN requests ON requests.id = items.request"
         chosen = "items.request = ? AND kind = 'download' AND items.state != ? AND resume IS NOT NULL"
         for (handle,) in self._all(f"{found} WHERE {chosen}", request, int(ItemState.DONE)):

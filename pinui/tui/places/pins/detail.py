@@ -14,7 +14,7 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 
-from pinui import FolderItem, Peek, PeerStatus, PinuiError
+from pinui import PinuiError
 from pinui.figures import ago, when
 from pinui.tui.display import first_lines, fit, short_path, wrapped
 from pinui.tui.entries import PIN_STATES, VERDICTS, WHERE, size_in_words, title_of
@@ -28,6 +28,7 @@ from pinui.workspace.text import natural_key
 from pinui.workspace.whereabouts import copies
 
 if TYPE_CHECKING:
+    from pinui import FolderItem, PeerStatus
     from pinui.sdk.models import PinStatus
 
 __all__ = ["Detail"]
@@ -151,6 +152,8 @@ class Detail(LineView):
                 words = str(cast("dict[str, Any]", document).get("payload", ""))
                 return partial(show_words, words), None
             return partial(show_json, document), None
+        from pinui import Peek  # not before it is needed: the first frame waits
+
         preview = Peek(b"", total=0) if entry.size == 0 and entry.recorded else await peek(self.app.workspace, address)
         if preview.entries is not None:
             return None, tuple(sorted(preview.entries, key=lambda item: natural_key(item.name)))
