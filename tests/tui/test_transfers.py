@@ -78,6 +78,22 @@ async def test_transfers_that_were_cut_off_are_there_next_time_and_go_on(
         await shows(pilot, "No transfers yet.")
 
 
+async def test_everything_that_was_left_is_resumed_with_one_key_on_arrival(
+    photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with workbench() as (app, pilot):
+        hold_uploads(app, monkeypatch)
+        for number in range(2):
+            app.workspace.transfers.upload(photos / f"f{number}.jpg")
+        await go_to_transfers(app, pilot)
+        await shows(pilot, "2 running")
+    async with workbench(welcome=True) as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "2 unfinished · R resumes")
+        await pilot.press("R")
+        await shows(pilot, "2 done")
+
+
 async def test_what_was_left_can_be_forgotten(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench() as (app, pilot):
         hold_uploads(app, monkeypatch)

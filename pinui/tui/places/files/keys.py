@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pinui.tui.keys import Command, Group, here, spare
+from pinui.tui.keys import Command, Group, here, quiet, spare
 
 __all__ = ["ABOUT", "BROWSER", "DOWNLOAD", "FOLDER_QUESTION", "KEYS", "SAVE_AS", "TRANSFERS"]
 
@@ -31,6 +31,13 @@ BROWSER = Group(
             "Show or hide names that begin with a dot",
         ),
         spare("browser.refresh", "r", "read_again", "refresh", "Read the folder again"),
+        quiet(
+            "browser.all",
+            "R",
+            "screen.go_on_with_all",
+            "all go on",
+            "Go on with all transfers that are paused, left or failed",
+        ),
     ),
     "files",
     "#browser",

@@ -309,6 +309,8 @@ class FilesScreen(PlaceScreen):
         """The lower border: numbers; the whole reason of a failed transfer; the profile of another one."""
         current = self.transfers.current
         words = tally(self.transfers.transfers)
+        if any(transfer.state == "left" for transfer in self.transfers.transfers) and not self.transfers.has_focus:
+            words = f"{words} · {self.app.key('browser.all')} resumes"
         if self.workspace.transfers.active and (pause := self.workspace.pause_left):
             words = f"waiting for the service · {pause} s · {words}"
         if current is not None and self.transfers.has_focus:
