@@ -28,6 +28,15 @@ async def test_pins_that_another_program_made_are_listed_and_marked() -> None:
         await shows(pilot, "the account; made elsewhere", "made elsewhere, with words in it")
 
 
+async def test_a_filter_by_kind_that_finds_nothing_tells_that_the_kind_of_such_pins_is_not_known() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await (await app.workspace.connect()).store({"n": 1})
+        await pilot.press("r")
+        await shows(pilot, "1 pin")
+        await pilot.press("slash", *"kind:json")
+        await shows(pilot, "Nothing matches.", "The kind of pins that other programs made is not known.")
+
+
 async def test_everything_works_on_a_row_of_the_account() -> None:
     async with workbench() as (app, pilot):
         other = await app.workspace.connect()
@@ -42,7 +51,7 @@ async def test_everything_works_on_a_row_of_the_account() -> None:
         await pilot.press("enter")
         await shows(pilot, "mine", "calls it there.bin")
         await pilot.press("R")
-        await shows(pilot, "Another name for mine at local")
+        await shows(pilot, "Another name for “mine” at local")
         app.screen.query_one(Input).value = "renamed.bin"
         await pilot.press("enter")
         await told(pilot, "Renamed at local.")
@@ -120,7 +129,7 @@ async def test_a_mistake_in_the_filter_is_told_and_empties_nothing() -> None:
         app.screen.query_one(Input).value = "size:>1mbb"
         await shows(pilot, "size:>1mbb: a size such as >1mb or <300kb", "2 pins")
         app.screen.query_one(Input).value = "kind:json -two"
-        await shows(pilot, "1 pin with")
+        await shows(pilot, " 1 of ")
 
 
 async def test_ranges_are_marked_and_marks_inverted_and_survive_a_filter() -> None:
@@ -135,7 +144,7 @@ async def test_ranges_are_marked_and_marks_inverted_and_survive_a_filter() -> No
         await shows(pilot, "3 marked")
         await pilot.press("slash")
         app.screen.query_one(Input).value = "pin-5"
-        await shows(pilot, "1 pin with", "3 marked (3 not in sight)")
+        await shows(pilot, " 1 of ", "3 marked (3 not in sight)")
         await pilot.press("escape", "s", "n")
         await shows(pilot, "NAME ▴", "3 marked")
 

@@ -18,7 +18,7 @@ async def test_j_and_k_show_the_next_pin_and_the_one_before(size: tuple[int, int
         await store(app, first={"which": "one"}, second={"which": "two"}, third={"which": "three"})
         await shows(pilot, "3 pins")
         await pilot.press("g", "enter")
-        await shows(pilot, '"which": "three"', "1 of 3", "J next", "K before")
+        await shows(pilot, '"which": "three"', "1 of 3", "J next", "K previous")
         await pilot.press("J")
         await shows(pilot, '"which": "two"', "2 of 3")
         await pilot.press("J", "J")

@@ -126,7 +126,7 @@ async def test_a_filter_hides_the_rows_of_a_range_and_leaves_them_marked() -> No
         await six_pins(app, pilot)
         await pilot.press("g", "v", "j", "j", "slash")
         app.screen.query_one(Input).value = "pin-0"
-        await shows(pilot, "1 pin with", "3 marked (3 not in sight)")
+        await shows(pilot, " 1 of ", "3 marked (3 not in sight)")
 
 
 @pytest.mark.parametrize("text", ['""', "size:>1mbb", "-kind:jsn"])

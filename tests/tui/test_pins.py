@@ -53,7 +53,7 @@ async def test_slash_filters_as_you_type_and_esc_clears() -> None:
         await store(app, harbour={"a": 1}, map={"b": 2}, lantern={"where": "harbour"})
         await pilot.press("slash")
         await paste(pilot, "harbour")
-        await shows(pilot, "2 pins with “harbour”", " 2 of 3 · 26 B")
+        await shows(pilot, " 2 of ", " 2 of 3 · 26 B")
         assert "map" not in text_of(app)
         await pilot.press("enter", "j")
         assert pins_of(app).pins.cursor == 1, "enter keeps the filter and returns to the list"
@@ -74,9 +74,9 @@ async def test_the_filter_is_completed_and_explained_as_you_type() -> None:
         await pilot.press("right")
         await shows(pilot, "/ kind:json", "kind: json, file, message, dir")
         await pilot.press("m", "tab")
-        await shows(pilot, "2 pins with “kind:message”")
+        await shows(pilot, " 2 of ")
         await pilot.press("space", *"to:a", "tab")
-        await shows(pilot, "1 pin with “kind:message to:alice”")
+        await shows(pilot, " 1 of ")
         assert "tab complete" not in text_of(app).splitlines()[-1]
         assert app.screen.focused is not pins_of(app).pins
         await pilot.press("tab")
@@ -117,13 +117,13 @@ async def test_a_note_is_shown_with_the_pin_and_found_by_the_filter() -> None:
         await store(app, letter={"n": 1}, map={"n": 2})
         await shows(pilot, "2 pins", "letter")
         await pilot.press("G", "N")
-        await shows(pilot, "A note to letter", "no note")
+        await shows(pilot, "A note to “letter”", "no note")
         await paste(pilot, "for the harbour master")
         await pilot.press("enter")
         await shows(pilot, "Note     for the harbour master")
         await pilot.press("slash")
         await paste(pilot, "harbour")
-        await shows(pilot, "1 pin with “harbour”")
+        await shows(pilot, " 1 of ")
         await pilot.press("enter", "N", "ctrl+u", "enter", "escape")
         await shows(pilot, "2 pins")
         await until(pilot, lambda: "harbour master" not in text_of(app))
@@ -137,7 +137,7 @@ async def test_esc_right_behind_the_enter_of_a_prompt_clears_the_filter_and_not_
         await app.workspace.history.annotate(entries[0].cid, "local", "for the harbour master")
         await pilot.press("slash")
         await paste(pilot, "harbour")
-        await shows(pilot, "1 pin with “harbour”", "Note     for")
+        await shows(pilot, " 1 of ", "Note     for")
         await pilot.press("enter", "N", "ctrl+u")
         monkeypatch.setattr("pinui.tui.typed_ahead.BREAK", 0.4)  # esc arrives while the app looks at enter
         for key in ("enter", "escape"):
@@ -395,7 +395,7 @@ async def test_the_cursor_stays_on_its_pin_when_the_filter_is_cleared_and_the_or
         await shows(pilot, "121 pins")
         await pilot.press("slash")
         await paste(pilot, "wanted")
-        await shows(pilot, "1 pin with “wanted”")
+        await shows(pilot, " 1 of ")
         await pilot.press("enter", "escape")
         await shows(pilot, "121 pins", "▌ ✓ wanted")
         assert under_the_cursor(app) == "wanted", "far below what the filter showed"
@@ -434,7 +434,7 @@ async def test_vim_keys_and_the_mouse_move_through_ten_thousand_pins() -> None:
         assert pins_of(app).pins.cursor == 5 - pins_of(app).pins.header_height
         await pilot.press("slash")
         await paste(pilot, "file-04242")
-        await shows(pilot, "1 pin with")
+        await shows(pilot, " 1 of ")
 
 
 @pytest.mark.parametrize(("size", "kinds"), [((140, 40), ("dir ", "file")), ((60, 24), ("d ", "f "))])
@@ -449,7 +449,7 @@ async def test_a_folder_looks_like_a_folder(tmp_path: Path, size: tuple[int, int
         for name, kind in zip(("trip/ ", "note "), kinds, strict=True):
             assert any(name in line and f" {kind}" in line for line in lines), f"{name} {kind}"
         await pilot.press("g", "n")
-        await shows(pilot, "A name of your own for trip/")
+        await shows(pilot, "A name of your own for “trip/”")
         await pilot.press("ctrl+u", "b", "y", "enter")
         await shows(pilot, "by/")
 
@@ -548,7 +548,7 @@ async def test_a_filter_hides_marked_pins_and_their_marks_stay() -> None:
         await shows(pilot, "3 pins · 2 marked · 14 B")
         await pilot.press("slash")
         await paste(pilot, "oslo")
-        await shows(pilot, "1 pin with “oslo” · 2 marked (1 not in sight) · 14 B")
+        await shows(pilot, "1 pin · 2 marked (1 not in sight) · 14 B")
         await pilot.press("enter", "a")
         await shows(pilot, "1 marked (1 not in sight) · 7 B")
         await pilot.press("a", "x")
@@ -565,7 +565,6 @@ async def test_ten_thousand_marked_pins_are_asked_about_once_and_soon(monkeypatc
     monkeypatch.setattr(Client, "pins", unlisted)  # else the made-up rows are gone from the account
     async with workbench() as (app, pilot):
         history = app.workspace.history
-        await until(pilot, lambda: "local" in app.accounts and app.accounts["local"].mirrored_at, "the node's pins")
         lines = app.workspace.paths.config.parent / "many.jsonl"
 
         def row(number: int) -> str:

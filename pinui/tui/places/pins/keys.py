@@ -102,7 +102,7 @@ DETAIL = Group(
         here("detail.up", "backspace", "screen.walk_up", "up a folder", "Return to the folder above"),
         _as_in_list("again", "Store this revoked pin again"),
         here("detail.next", "J", "screen.step(1)", "next", "Show the next pin of the list"),
-        here("detail.previous", "K", "screen.step(-1)", "before", "Show the pin before it in the list"),
+        here("detail.previous", "K", "screen.step(-1)", "previous", "Show the previous pin of the list"),
         _as_in_list("copy"),
         _as_in_list("revoke", "Ask the provider to stop keeping this pin; asks first"),
         _as_in_list("browser"),

@@ -33,7 +33,7 @@ __all__ = [
 
 async def rename(screen: PlaceScreen, entry: Entry) -> None:
     """Ask for the user's own name for a pin."""
-    name = await _ask_text(screen, "name", f"A name of your own for {_short_title(entry)}", entry.name)
+    name = await _ask_text(screen, "name", f"A name of your own for “{_short_title(entry)}”", entry.name)
     if name is not None:
         await screen.workspace.history.rename(entry.id, name or None)
         screen.reload()
@@ -41,7 +41,7 @@ async def rename(screen: PlaceScreen, entry: Entry) -> None:
 
 async def annotate(screen: PlaceScreen, entry: Entry) -> None:
     """Ask for a note to a pin."""
-    note = await _ask_text(screen, "note", f"A note to {_short_title(entry)}", entry.note)
+    note = await _ask_text(screen, "note", f"A note to “{_short_title(entry)}”", entry.note)
     if note is not None:
         await screen.workspace.history.annotate(entry.cid, entry.profile, note)
         screen.reload()
@@ -51,7 +51,7 @@ async def rename_at_service(screen: PlaceScreen, entry: Entry) -> None:
     """Ask for another name of a pin at the service."""
     from pinui.tui.dialogs.prompt import Prompt
 
-    question = f"Another name for {_short_title(entry)} at {screen.workspace.profile.name}"
+    question = f"Another name for “{_short_title(entry)}” at {screen.workspace.profile.name}"
     note = "Everybody with access to the account sees it. Your own name for it stays."
     name = await screen.ask(Prompt("Rename", question, entry.service_name or "", placeholder="a name", note=note))
     if name and name != entry.service_name:

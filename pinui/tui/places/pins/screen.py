@@ -18,7 +18,6 @@ from textual.worker import Worker
 
 from pinui import PinuiError
 from pinui.figures import count, plural, size
-from pinui.tui.display import fit
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
@@ -52,8 +51,7 @@ COUNTED = 5000
 """Rows of a filter among which the revoked ones are counted: more of them would take too long."""
 SUMMED = 20_000
 """Marks that are looked up one by one, for their size and for those that vanished."""
-QUOTED = 28
-"""Cells of the filter that the foot repeats: the line above the list has all of it."""
+UNKNOWN_KIND = "The kind of pins that other programs made is not known."
 REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
 
@@ -241,6 +239,7 @@ class PinsScreen(PlaceScreen):
                     (self.app.key("pins.clear"), "bold primary"),
                     (" clears the filter.", "muted"),
                 ],
+                *([[], [(f"  {UNKNOWN_KIND}", "muted")]] if "kind:" in query.text and self._has_made_elsewhere else []),
             ]
             if query.text
             else [
@@ -275,6 +274,12 @@ class PinsScreen(PlaceScreen):
         self.refresh_bindings()
 
     @property
+    def _has_made_elsewhere(self) -> bool:
+        """Whether other programs made some of the pins."""
+        account = self.app.accounts.get(self.workspace.profile.name)
+        return account is not None and account.elsewhere > 0
+
+    @property
     def _hides_rows(self) -> bool:
         """Whether some pins may not be in the list."""
         return bool(self.asked.text) or self.asked.revoked is False
@@ -292,9 +297,7 @@ class PinsScreen(PlaceScreen):
             hidden = len(pins.marked) - await asyncio.to_thread(pins.marked.count_in, pins.ids)
         if this != self._counts:
             return  # another mark was set meanwhile, and is counted after this
-        text, number = self.asked.text, plural(self._pinned, "pin")
-        mistakes = parse_filter(text).mistakes
-        facts = [f"{number} with “{fit(text, QUOTED).rstrip()}”" if text and not mistakes else number]
+        text, facts = self.asked.text, [plural(self._pinned, "pin")]
         if self.asked.revoked is False:
             facts.append("revoked hidden")
         elif self._revoked:
@@ -308,7 +311,7 @@ class PinsScreen(PlaceScreen):
             finished = text.rpartition(" ")[0]  # the term that is being typed is no mistake yet
             pins.foot = " · ".join([*parse_filter(finished).mistakes, hint, *facts])
         else:
-            pins.foot = " · ".join([*mistakes, *facts])
+            pins.foot = " · ".join([*parse_filter(text).mistakes, *facts])
 
     @on(ItemList.Moved)
     @on(PinList.Loaded)
