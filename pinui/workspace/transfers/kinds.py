@@ -6,9 +6,10 @@ import asyncio
 import hashlib
 import os
 import stat
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pinui.sdk.errors import PinuiError, SourceChanged
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
@@ -69,6 +70,22 @@ class Operations(Protocol):
     ) -> Entry | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class UploadOptions:
+    """The options of an upload; the ledger keeps them as JSON."""
+
+    paths: Sequence[str]
+    name: str | None
+    rules: FolderRules
+    each: bool
+
+    @classmethod
+    def of(cls, transfer: Transfer) -> UploadOptions:
+        """Read the options of a request."""
+        options = transfer.options
+        return cls(options["paths"], options["name"], FolderRules(**options["rules"]), options["each"])
+
+
 class Uploading:
     """Uploads: of paths, each file or folder a pin; or of each file in a folder."""
 
@@ -80,16 +97,16 @@ class Uploading:
     async def items(self, transfer: Transfer, service: Service) -> AsyncIterator[Sequence[NewItem]]:
         """The paths of the request, or the files in them."""
         del service
-        options = transfer.options
+        options = UploadOptions.of(transfer)
         batch: list[NewItem] = []
-        for path in options["paths"]:
-            if options["each"] and await asyncio.to_thread(os.path.isdir, path):
+        for path in options.paths:
+            if options.each and await asyncio.to_thread(os.path.isdir, path):
                 yield batch
                 batch = []
                 async for items in _files_in(path, options, transfer):
                     yield items
             else:
-                if options["each"]:  # a folder, perhaps: its files are listed once it is there
+                if options.each:  # a folder, perhaps: its files are listed once it is there
                     await asyncio.to_thread(os.lstat, path)
                 batch.append(await asyncio.to_thread(_alone, path, options, self.piped))
                 if len(batch) >= LISTED:
@@ -99,13 +116,12 @@ class Uploading:
 
     async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
         """Upload one file or folder, unless it has been done or the account holds it already."""
-        options, operations = transfer.options, self._operations
+        options, operations = UploadOptions.of(transfer), self._operations
         path = Path(transfer.spelled(item.source))
         if item.source == "-":
             if self.piped is None:
                 raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
             path = self.piped
-        name, rules = options["name"], folder_rules(options)
         size, files, seen = await asyncio.to_thread(_look_at, path, options)
         if item.seen not in (None, seen):
             raise SourceChanged(f"{path} has changed since the transfer was asked for")
@@ -116,7 +132,9 @@ class Uploading:
         if entry is None:
             in_doubt = item.started_at is not None
             sizes = size, size + size // 8 + BLOCKS_OF_FILE * (files + 1)
-            entry = await operations.held_already(path, sizes, name=name, rules=rules, in_doubt=in_doubt, at=service)
+            entry = await operations.held_already(
+                path, sizes, name=options.name, rules=options.rules, in_doubt=in_doubt, at=service
+            )
             item.was_held = entry is not None
         if entry is None:
 
@@ -128,8 +146,8 @@ class Uploading:
             try:
                 entry = await operations.upload(
                     path,
-                    name=name,
-                    rules=rules,
+                    name=options.name,
+                    rules=options.rules,
                     on_progress=progress,
                     on_left_out=note,
                     resume=_resume(transfer, item),
@@ -189,12 +207,12 @@ def _resume(transfer: Transfer, item: Item) -> Resume:
     return Resume(keep=keep, handle=item.resume)
 
 
-async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> AsyncIterator[Sequence[NewItem]]:
+async def _files_in(path: str, options: UploadOptions, transfer: Transfer) -> AsyncIterator[Sequence[NewItem]]:
     """The files of a folder, while they are found: there may be many."""
     from pinui.sdk.writing.sources import FolderWalk
 
     closed: list[OSError] = []
-    walk = FolderWalk(Path(path), folder_rules(options), on_error=closed.append)
+    walk = FolderWalk(Path(path), options.rules, on_error=closed.append)
     found = (NewItem(file.place, shown=file.name, size=file.size, seen=_identity(file.status)) for file in walk)
     try:
         while items := await asyncio.to_thread(lambda: list(islice(found, LISTED))):
@@ -207,12 +225,7 @@ async def _files_in(path: str, options: dict[str, Any], transfer: Transfer) -> A
     yield [NewItem(str(error.filename)) for error in closed]
 
 
-def folder_rules(options: dict[str, Any]) -> FolderRules:
-    """The rules for folders that a request was made with."""
-    return FolderRules(**options["rules"])
-
-
-def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
+def _alone(path: str, options: UploadOptions, piped: Path | None) -> NewItem:
     """A path that goes up as one pin."""
     shown = Path(path).name or path
     place = piped if path == "-" and piped is not None else Path(path)
@@ -223,15 +236,15 @@ def _alone(path: str, options: dict[str, Any], piped: Path | None) -> NewItem:
     return NewItem(path, shown=shown, size=size, seen=seen)
 
 
-def _look_at(path: Path, options: dict[str, Any]) -> tuple[int, int, str]:
+def _look_at(path: Path, options: UploadOptions) -> tuple[int, int, str]:
     """The size of a file or folder, its number of files, and a text that is another one after any change to it."""
     from pinui.sdk.writing.sources import look_into
 
     status = path.stat()
     if not stat.S_ISDIR(status.st_mode):
         return status.st_size, 1, _identity(status)
-    contents: FolderContents = look_into(path, folder_rules(options))
-    if options["each"]:  # its files could not be listed, for a reason that is gone
+    contents: FolderContents = look_into(path, options.rules)
+    if options.each:  # its files could not be listed, for a reason that is gone
         raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
     digest = hashlib.sha256()
     for file in contents.files:
