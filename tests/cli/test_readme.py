@@ -41,3 +41,21 @@ def test_the_transcript_under_verbs_is_what_happens(environment: dict[str, str],
     happened = ran.stdout.split(f"{mark}\n")
     for (command, shown), really in zip(steps, happened, strict=False):
         assert f"$ {command}\n{really}" == f"$ {command}\n{shown}"
+
+
+def test_each_promise_names_tests_that_exist() -> None:
+    text = README.read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| .+ \| (.+) \|$", text.partition("| Promise | Held by |\n|---|---|\n")[2].partition("\n\n")[0], re.M
+    )
+    assert len(rows) > 5
+    assert all("`tests/" in row for row in rows)
+    named = set(re.findall(r"`(tests/[\w/]+\.py)`", text))
+    assert [name for name in named if "def test_" not in (README.parent / name).read_text(encoding="utf-8")] == []
+
+
+def test_each_link_leads_somewhere() -> None:
+    text = README.read_text(encoding="utf-8")
+    headings = {f"#{title.lower().replace(' ', '-')}" for title in re.findall(r"^#+ (.+)$", text, re.M)}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert target in headings or (README.parent / target).exists(), target
