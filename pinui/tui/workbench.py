@@ -388,15 +388,16 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def standing(self) -> tuple[str, str, str]:
         """The profile, the result of its last call and one fact, for the top bar."""
         profile, status = self.workspace.profile, self.workspace.status
+        moving = transfer_words(self.workspace.transfers.totals)
+        also = f" · {moving}" if moving else ""
         if words := self.busy.words:
-            return profile.name, "waiting", words
+            return profile.name, "waiting", words + also
         if left := self.workspace.pause_left:
-            return profile.name, "waiting", f"waiting for the service · {left} s"
+            return profile.name, "waiting", f"waiting for the service · {left} s{also}"
         progress, account = self.workspace.mirror.progress, self.accounts.get(profile.name)
         if progress is not None and progress.profile == profile.name and progress.read:
             of = "" if progress.total is None else f" of {count(progress.total)}"
-            return profile.name, status.state, f"mirroring {count(progress.read)}{of}"
-        moving = transfer_words(self.workspace.transfers.totals)
+            return profile.name, status.state, f"mirroring {count(progress.read)}{of}{also}"
         if profile.preset == "local":
             return profile.name, status.state, moving or "node on 127.0.0.1"
         tests, totals = self.tests.get(profile.name), self.totals.get(profile.name)
