@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pinui.sdk.errors import InvalidCID, NetworkError, ProviderError, SerializationError
+from pinui.sdk.models import Resume
 from pinui.sdk.secret import Secret
 from pinui.workspace import AlreadyExists, HistoryError, NoToken, NotRecorded, Profile, Query, Workspace, WorkspaceError
 
@@ -257,6 +258,22 @@ class TestTransfers:
         await workspace.transfers.join()
         assert (down.state, down.path) == ("done", tmp_path / "copy.txt")
         assert (tmp_path / "copy.txt").read_text() == "now it is there"
+
+    async def test_the_incomplete_file_of_a_download_is_written_down_before_it_is_made(
+        self, workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        entry = await workspace.store([1])
+        known: list[str | None] = []
+        download = workspace.download
+
+        async def note_and_download(*given: Any, resume: Resume, **named: Any) -> Path:
+            known.append(resume.handle)
+            return await download(*given, resume=resume, **named)
+
+        monkeypatch.setattr(workspace, "download", note_and_download)
+        workspace.transfers.download(entry.cid, tmp_path / "copy.json")
+        await workspace.transfers.join()
+        assert str(tmp_path / ".copy.json.") in (known[0] or "")
 
     async def test_cancelling_ends_running_and_waiting_ones_and_leaves_no_file(
         self, workspace: Workspace, tmp_path: Path

@@ -13,7 +13,7 @@ from typing import Any, cast
 from pinui.disk import temporary_beside
 from pinui.sdk.models import Resume
 
-__all__ = ["Partial", "kept_beside", "remove_partial"]
+__all__ = ["Partial", "kept_beside", "new_handle", "remove_partial"]
 
 
 @dataclass(slots=True)
@@ -31,14 +31,13 @@ class Partial:
         known, to = _read(resume.handle), to.absolute()
         if known is not None and Path(known["partial"]).parent == to.parent:
             return cls(Path(known["partial"]), known["etag"], resume.keep)
-        new = cls(temporary_beside(to), None, resume.keep)
-        new.note(None)
-        return new
+        resume.keep(handle := new_handle(to))
+        return cls.of(Resume(keep=resume.keep, handle=handle), to)
 
     def note(self, etag: str | None) -> None:
         """Keep the version of the content that is written now."""
         self.etag = etag
-        self.keep(json.dumps({"partial": str(self.path), "etag": etag}))
+        self.keep(_handle(self.path, etag))
 
     @property
     def folder(self) -> Path:
@@ -57,6 +56,11 @@ class Partial:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def new_handle(to: Path) -> str:
+    """The handle of a download that has not begun. Saved before it begins, no kill leaves a file that nobody knows."""
+    return _handle(temporary_beside(to.absolute()), None)
+
+
 def kept_beside(folder: Path) -> Path:
     """The place for the files of an earlier attempt, beside the incomplete folder."""
     return folder.with_suffix(".kept.part")
@@ -66,6 +70,10 @@ def remove_partial(handle: str) -> None:
     """Remove the incomplete file or folder of an abandoned download. Touches the disk."""
     if (known := _read(handle)) is not None:
         Partial(Path(known["partial"]), None, lambda _: None).remove()
+
+
+def _handle(path: Path, etag: str | None) -> str:
+    return json.dumps({"partial": str(path), "etag": etag})
 
 
 def _read(handle: str | None) -> dict[str, Any] | None:

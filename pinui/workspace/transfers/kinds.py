@@ -171,7 +171,9 @@ class Downloading:
         address, to = transfer.options["address"], Path(transfer.options["to"])
         if await asyncio.to_thread(to.is_dir):
             to = to / await self._operations.name_for(address)
-        yield [NewItem(address, shown=transfer.title, destination=str(to))]
+        from pinui.sdk.reading.partial import new_handle
+
+        yield [NewItem(address, shown=transfer.title, destination=str(to), resume=new_handle(to))]
 
     async def run(self, transfer: Transfer, service: Service, item: Item, progress: Progress) -> None:
         """Download it."""

@@ -76,7 +76,8 @@ COLUMNS = (
 )
 
 ADD_ITEM = f"""
-INSERT INTO items (request, source, shown, destination, size, seen, state, listing) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO items (request, source, shown, destination, size, seen, resume, state, listing)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (request, source) DO UPDATE SET listing = excluded.listing, size = coalesce(excluded.size, size),
 started_at = iif(seen IS excluded.seen AND state != {ItemState.FAILED:d}, started_at, NULL),
 state = iif(seen IS excluded.seen AND state != {ItemState.FAILED:d}, state, excluded.state),
@@ -388,7 +389,7 @@ def _item(row: Sequence[Any]) -> Item:
 
 def _new_values(request: int, item: NewItem, listing: int) -> tuple[Any, ...]:
     paths = (_path(item.source), _path(item.shown), _path(item.destination))
-    return (request, *paths, item.size, item.seen, ItemState.WAITING, listing)
+    return (request, *paths, item.size, item.seen, item.resume, ItemState.WAITING, listing)
 
 
 def _values(item: Item) -> tuple[Any, ...]:

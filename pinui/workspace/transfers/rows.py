@@ -42,6 +42,8 @@ class NewItem:
     size: int | None = None
     seen: str | None = None
     """The identity of the source as it was listed, to find out later whether it has changed."""
+    resume: str | None = None
+    """Text by which a later process finds the incomplete work of this one, even after a kill in the first moment."""
 
 
 @dataclass(slots=True)
