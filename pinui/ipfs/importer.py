@@ -196,8 +196,7 @@ class Importer:
         self.size = 0
         """Bytes fed so far."""
         self._chunker = Chunker(profile.chunk_size)
-        self._tree = TreeBuilder(profile)
-        self._is_one_leaf = True
+        self._tree: TreeBuilder | None = None  # a small file has none: its one leaf is the root
 
     def feed(self, data: Bytes) -> list[NewBlock]:
         """Take the next bytes; the blocks that are ready, children before parents."""
@@ -208,7 +207,7 @@ class Importer:
     def finish(self) -> tuple[list[NewBlock], Cid, int]:
         """The last blocks, the root's CID and the size of the whole tree."""
         chunks = self._chunker.finish()
-        if self._is_one_leaf:
+        if self._tree is None:
             leaf = make_leaves(self.profile, chunks)[0]
             return [leaf], leaf.cid, leaf.tree_size
         blocks = self._blocks(chunks)
@@ -216,11 +215,11 @@ class Importer:
         return blocks + rest, root, total
 
     def _blocks(self, chunks: list[Chunk]) -> list[NewBlock]:
-        self._is_one_leaf = False
+        tree = self._tree = self._tree or TreeBuilder(self.profile)
         blocks: list[NewBlock] = []
         for leaf in make_leaves(self.profile, chunks):
             blocks.append(leaf)
-            blocks.extend(self._tree.add(leaf))
+            blocks.extend(tree.add(leaf))
         return blocks
 
 
