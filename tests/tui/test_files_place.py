@@ -412,6 +412,11 @@ def test_the_reason_of_a_failure_has_the_room_of_the_bar() -> None:
     assert row == " ✗ track.gpx      The connection was reset · r retries  "
 
 
+def test_a_long_reason_leaves_room_for_the_key() -> None:
+    transfer = Transfer(1, "upload", "trip/", "failed", error="It is far too long for this row. " * 9)
+    assert row_of(transfer).rstrip().endswith("… · r retries")
+
+
 async def test_a_failed_transfer_shows_its_reason(tmp_path: Path) -> None:
     async with workbench() as (app, pilot):
         app.workspace.transfers.upload(tmp_path / "vanished.bin")

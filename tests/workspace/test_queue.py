@@ -420,3 +420,20 @@ async def test_the_rate_of_a_transfer_that_stands_still_falls(
     await until(workspace, lambda: transfer.rate is not None and transfer.rate < first / 100)
     workspace.transfers.cancel(transfer.id)
     await workspace.transfers.wait(transfer)
+
+
+async def test_the_time_left_for_all_is_at_least_that_of_the_slowest(workspace: Workspace) -> None:
+    quick = Transfer(1, "upload", "a", "running", done=900, total=1000, rate=100.0, remaining=1.0)
+    slow = Transfer(2, "download", "b", "running", done=0, total=1000, rate=10.0, remaining=100.0)
+    workspace.transfers.all += [quick, slow]
+    assert workspace.transfers.totals.remaining == 100.0
+    workspace.transfers.all.append(Transfer(3, "upload", "c", "waiting", total=110_000))
+    assert workspace.transfers.totals.remaining == 1010.0
+
+
+async def test_the_reason_of_a_failed_file_names_it_once(workspace: Workspace, files: list[Path]) -> None:
+    transfer = workspace.transfers.upload_all(files)
+    await until(workspace, lambda: transfer.is_listed)
+    files[19].write_text("another text")
+    await workspace.transfers.join()
+    assert transfer.error == "1 of 20 failed. 19.txt: has changed since the transfer was asked for."

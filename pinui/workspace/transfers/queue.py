@@ -255,7 +255,8 @@ class Transfers:
             done=sum(transfer.done for transfer in active),
             size=sum(transfer.total or 0 for transfer in active),
             rate=rate,
-            remaining=left / rate if rate and is_known else None,
+            # One slow transfer may take longer than the sum at the common rate.
+            remaining=max(left / rate, *(one.remaining or 0 for one in active)) if rate and is_known else None,
         )
 
     def adopt(self, request: Request, *, listed_again: bool, items: Sequence[NewItem] | None = None) -> Transfer:
@@ -745,8 +746,7 @@ def _show(transfer: Transfer, item: Item) -> None:
         transfer.failure = item.failure
         transfer.error, transfer.hint = item.error, item.hint
         if transfer.items > 1:
-            why = (item.error or "").removeprefix(f"{item.source}: ")
-            transfer.error = f"{transfer.failed:,} of {transfer.items:,} failed. {item.shown}: {why}"
+            transfer.error = f"{transfer.failed:,} of {transfer.items:,} failed. {item.shown}: {item.reason}"
     if transfer.items == 1:
         transfer.cid = item.cid or transfer.cid
         transfer.entry, transfer.left_out = item.row or transfer.entry, item.left_out or transfer.left_out

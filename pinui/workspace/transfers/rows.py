@@ -81,6 +81,11 @@ class Item:
     failure: BaseException | None = None
     """The error itself."""
 
+    @property
+    def reason(self) -> str:
+        """The error, to be read behind the name of the item."""
+        return (self.error or "").removeprefix(f"{self.source}: ").removeprefix(f"{self.source} ")
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:

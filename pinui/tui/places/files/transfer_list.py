@@ -136,7 +136,8 @@ class TransferList(ItemList):
         name, bar = (width // 5, width // 4) if wide else (max(10, width // 4), max(6, width // 6))
         title = (fit(_opener(transfer, transfer.id in self._opened) + transfer.title, name) + " ", "text")
         if transfer.state == "failed":
-            return [edge, ("✗ ", tone), title, (fit(reason(transfer, self.app.key), max(0, width - name - 4)), "error")]
+            room = max(0, width - name - 4)
+            return [edge, ("✗ ", tone), title, (fit(reason(transfer, self.app.key, room), room), "error")]
         share = share_of(transfer)
         full = round(bar * (share or 0))
         rest = max(0, width - name - bar - 26)
@@ -189,8 +190,8 @@ def _item_line(transfer: Transfer, item: Item | None, width: int) -> list[Span]:
     name = max(10, width // 3)
     title = (fit(item.shown, name) + "  ", "text")
     if item.state in (ItemState.FAILED, ItemState.BROKEN_OFF):
-        words = (item.error or "").removeprefix(f"{item.source}: ").replace(item.source, "it")
-        return [("    ", ""), ("✗ ", "error"), title, (fit(words, max(0, width - name - 9)), "error")]
+        words = fit(item.reason.replace(item.source, "it"), max(0, width - name - 9))
+        return [("    ", ""), ("✗ ", "error"), title, (words, "error")]
     if item.id in transfer.running:
         share = min(0.99, item.done / item.size) if item.size else 0.0
         bar = width // 4
@@ -273,12 +274,13 @@ def facts_of(transfer: Transfer, room: int, key: KeyOf) -> tuple[str, str]:
     return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
 
 
-def reason(transfer: Transfer, key: KeyOf) -> str:
-    """The reason of a failure without the file's name, which the row has already: the reason must fit."""
+def reason(transfer: Transfer, key: KeyOf, room: int) -> str:
+    """The reason of a failure without the file's name, which the row has already, and the key, which has to fit."""
     words = transfer.error or f"{transfer.failed:,} of {transfer.items:,} failed"
     if transfer.path is not None:
         words = words.removeprefix(f"{transfer.path}: ").replace(str(transfer.path), "it")
-    return f"{words.rstrip('.')} · {key('transfers.retry')} retries"
+    words, retries = words.rstrip("."), f" · {key('transfers.retry')} retries"
+    return words + retries if len(words + retries) <= room else fit(words, room - len(retries)).rstrip() + retries
 
 
 def tally(transfers: list[Transfer]) -> str:
