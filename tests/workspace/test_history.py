@@ -25,7 +25,7 @@ from pinui.workspace.filters import folded
 from pinui.workspace.history import HistoryFile
 from pinui.workspace.history.account import add_pin
 from pinui.workspace.history.schema import LAYOUT, MAX_TIMESTAMP, can_search, writing
-from pinui.workspace.rows import Kind, Sort
+from pinui.workspace.rows import Kind, Sort, Standing
 from tests.workspace.old_histories import VERSIONS, write_old
 from tests.workspace.rows import START, cid, row
 
@@ -505,3 +505,15 @@ async def test_a_list_that_is_given_up_twice_leaves_no_word_behind(path: Path) -
     await history.aclose()
     gc.collect()
     assert told == []
+
+
+def test_the_standings_of_rows_are_counted(path: Path) -> None:
+    with HistoryFile(path) as history:
+        _furnish(history)
+        ids = history.ids(Query(of="pins", profile="local"))
+        found = history.standings(ids)
+        assert sum(found.values()) == len(ids)
+        for state in ("revoked", "pinned"):
+            counted = history.count(Query(text=f"is:{state}", of="pins", profile="local"))
+            are_meant = {Standing.REVOKED} if state == "revoked" else set(Standing) - {Standing.REVOKED, Standing.GONE}
+            assert sum(number for standing, number in found.items() if standing in are_meant) == counted > 0

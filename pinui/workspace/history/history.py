@@ -130,6 +130,7 @@ class History:
     recipients = _reading(HistoryFile.recipients)
     rows_sharing = _reading(HistoryFile.rows_sharing)
     pinned_elsewhere = _reading(HistoryFile.pinned_elsewhere)
+    standings = _reading(HistoryFile.standings)
     total_size = _reading(HistoryFile.total_size)
     check = _reading(HistoryFile.check)
 

@@ -20,7 +20,7 @@ from pinui.workspace.filters import (
     parse_filter,
 )
 from pinui.workspace.history.pinned import ending
-from pinui.workspace.history.schema import BEGINNING, ID_BITS, TEXT, TITLE_LENGTH, title_key
+from pinui.workspace.history.schema import BEGINNING, ID_BITS, TITLE_LENGTH, title_key
 from pinui.workspace.rows import UNDATED, Standing
 
 if TYPE_CHECKING:
@@ -55,11 +55,13 @@ MANY = 20_000
 """Rows to find and sort at most: among more of them, walking all rows in order finds a page sooner."""
 COUNTED = 200_000
 """Rows that an index counts at most, to find out how many it has."""
-SEARCHED = {
-    False: f"instr({TEXT.format('e')}, ?) > 0",
-    True: f"instr({TEXT.format('e')} || folded(e.earlier), ?) > 0",
-}
-"""A test for a word: of records, and of pins, which have the words of all their records."""
+SEARCHED = ("name", "note", "excerpt", "service_name", "recipient")
+CONTAINS = (
+    "(e.{0} IS NOT NULL AND instr(CASE length(e.{0}) WHEN length(CAST(e.{0} AS BLOB)) THEN lower(e.{0})"
+    " ELSE folded(e.{0}) END, ?) > 0)"
+)
+"""A test for a word in a column. Most text is ASCII, as many letters as bytes: SQLite itself can fold that, without a
+call of Python for each row."""
 
 ON = {
     "account": f"e.standing IN ({Standing.BOTH:d}, {Standing.ACCOUNT:d})",
@@ -351,8 +353,11 @@ def _add_words(selection: Selection, terms: tuple[Term, ...], searchable: bool, 
                 found.update(look_up(f"{ids.sql} LIMIT {FEW + 1}", ids.values))
         if searchable and len(found) <= FEW:
             ends = [Condition(f"e.id IN ({', '.join(map(str, found))})")] if found else []
-        either = " OR ".join([*(end.sql for end in ends), SEARCHED[selection.of_pins]])
-        test = Condition(f"NOT ({either})" if term.negated else f"({either})", (*_values(ends), text))
+        # A pin has the words of all its records.
+        columns = (*SEARCHED, "earlier") if selection.of_pins else SEARCHED
+        places = [*ends, *(Condition(CONTAINS.format(column), (text,)) for column in columns)]
+        either = " OR ".join(place.sql for place in places)
+        test = Condition(f"NOT ({either})" if term.negated else f"({either})", _values(places))
         if term.negated and in_index and not text.startswith("to "):  # as titles of messages begin
             # Said twice: the walk of the titles' index passes them without a look at the rows.
             begins = _begins(text)

@@ -21,7 +21,6 @@ __all__ = [
     "ID_BITS",
     "LAYOUT",
     "MAX_TIMESTAMP",
-    "TEXT",
     "TITLE_LENGTH",
     "can_search",
     "explained",

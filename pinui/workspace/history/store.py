@@ -265,6 +265,15 @@ class HistoryFile:
             total += int(self._all(sql, some)[0][0])
         return total
 
+    def standings(self, ids: Iterable[int]) -> dict[int, int]:
+        """The number of these rows with each `Standing`."""
+        wanted, found = list(ids), Counter[int]()
+        for start in range(0, len(wanted), BATCH):
+            some = wanted[start : start + BATCH]
+            sql = f"SELECT standing FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
+            found.update(row[0] for row in self._all(sql, some))
+        return found
+
     # Writing
 
     def check(self) -> None:

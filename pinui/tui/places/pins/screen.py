@@ -40,7 +40,7 @@ from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.workspace import Entry, Query
 from pinui.workspace.filters import completion, explanation, parse_filter
-from pinui.workspace.rows import Sort
+from pinui.workspace.rows import Sort, Standing
 from pinui.workspace.text import clean_line
 
 __all__ = ["PinsScreen"]
@@ -223,8 +223,11 @@ class PinsScreen(PlaceScreen):
             few = len(ids) <= COUNTED
             found = f"{count(len(ids))} of {count(total)}"
             found += f" · {size(await history.total_size(ids))}" if few and ids else ""
-            self._revoked = await history.count(replace(query, revoked=True)) if few and query.revoked is None else 0
-            self._pinned = await history.count(replace(query, pinned=True)) if few else len(ids)
+            # By the rows that were found: to look for them again would keep the next filter waiting.
+            standings = await history.standings(ids) if few else {}
+            lost = standings.get(Standing.REVOKED, 0)
+            self._revoked = lost if query.revoked is None else 0
+            self._pinned = len(ids) - lost - standings.get(Standing.GONE, 0)
         self.query_one("#found", Static).update(found)
         await self._count()
         self.refresh_bindings()
