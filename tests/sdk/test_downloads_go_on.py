@@ -229,6 +229,7 @@ class Album:
     def __init__(self, line: Line, settings: ClientSettings, cid: str, source: Path, to: Path) -> None:
         self.line, self.settings, self.cid, self.source, self.to = line, settings, cid, source, to
         self.handle: str | None = None
+        self.progress: list[tuple[int, int | None]] = []
         self.size = sum(len(data) for data in content_of(source).values())
 
     def keep(self, text: str) -> None:
@@ -236,7 +237,12 @@ class Album:
 
     async def get(self, *, retries: int = 0) -> None:
         async with await Client.init(**{**self.settings, "retries": retries}) as client:
-            await client.download(self.cid, to=self.to, resume=Resume(keep=self.keep, handle=self.handle))
+            await client.download(
+                self.cid,
+                to=self.to,
+                on_progress=lambda done, total: self.progress.append((done, total)),
+                resume=Resume(keep=self.keep, handle=self.handle),
+            )
 
     async def break_off(self, after: int) -> Path:
         """The folder with the files that came before the line broke."""
@@ -286,6 +292,15 @@ async def test_a_folder_goes_on_after_a_break_in_the_same_process(album: Album) 
     await album.get(retries=3)
     assert album.is_right()
     assert album.line.sent < album.size * 1.1 + 600_000
+
+
+async def test_kept_files_and_the_page_about_a_folder_are_no_progress(album: Album) -> None:
+    await album.break_off(1_400_000)
+    assert album.progress[0][0] > 500_000, "not the bytes of the page"
+    del album.progress[:]
+    await album.get()
+    assert album.progress[0][0] > 1_000_000
+    assert album.progress[-1] == (album.size, None)
 
 
 async def test_files_of_a_folder_that_changed_on_the_disk_are_read_again(album: Album) -> None:

@@ -148,7 +148,6 @@ class FileSink:
     """Writes beside the destination under a temporary name; `commit` syncs and renames, `discard` leaves nothing."""
 
     keeps = True
-    full = False
     can_restart = True
 
     def __init__(
@@ -160,6 +159,7 @@ class FileSink:
         overwrite: bool = True,
         partial: Partial | None = None,
     ) -> None:
+        self.full = False
         self._to = to
         self._partial = partial
         self._fallback_name = fallback_name
@@ -203,6 +203,9 @@ class FileSink:
         return (self._done, self._etag) if self._done and self._etag is not None else None
 
     async def begin(self, head: Head, offset: int) -> None:
+        self.full = head.is_listing  # a page about a folder, which is no content
+        if self.full:
+            return
         self._total = whole_size(head)
         if offset == 0:
             self._etag = strong_etag(head)
@@ -214,6 +217,8 @@ class FileSink:
             self._partial.note(self._etag)
 
     async def write(self, chunk: bytes) -> None:
+        if self.full:
+            return
         self._buffer.append(chunk)
         self._buffered += len(chunk)
         self._done += len(chunk)
