@@ -63,7 +63,7 @@ async def test_esc_takes_the_marks_away_after_the_filter() -> None:
     async with workbench() as (app, pilot):
         await six_pins(app, pilot)
         await pilot.press("g", "space", "slash", *"pin", "enter")
-        await shows(pilot, "with “pin” · 1 marked")
+        await shows(pilot, "6 pins · 1 marked")
         await pilot.press("escape")
         await shows(pilot, "6 pins · 1 marked")
         await pilot.press("escape")

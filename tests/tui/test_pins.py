@@ -669,3 +669,17 @@ async def test_the_detail_of_a_revoked_file_says_so_and_where_its_content_may_be
         (Path.home() / "cat.png").unlink()
         await pilot.press("u")
         await told(pilot, "It can't be stored again: its file has changed or gone, and no gateway has it any more.")
+
+
+async def test_columns_stay_where_they_are_when_a_filter_leaves_a_few_rows() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await store(app, **{f"pin-{number:02}": {"n": number} for number in range(30)})
+        await shows(pilot, "30 pins", "KIND  CID")
+
+        def columns() -> int:
+            return next(line.index("KIND") for line in text_of(app).splitlines() if "KIND" in line)
+
+        before = columns()
+        await pilot.press("slash", *"pin-07")
+        await shows(pilot, " 1 of 30")
+        assert columns() == before

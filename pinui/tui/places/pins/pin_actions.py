@@ -1,4 +1,7 @@
-"""Actions on pins that ask something or reach beyond the screen: name, note, forget, store again, read in a pager."""
+"""Actions that only Pins has: name, note, forget, store again, verify, pin by CID, read in a pager.
+
+Those that other places have, too, are in `places/record_actions`.
+"""
 
 from __future__ import annotations
 

@@ -315,6 +315,7 @@ class PinList(ItemList):
 
     def header(self, width: int) -> Line | None:
         """Names of the columns, where there is room."""
+        width = self._beside_scrollbar(width)
         if width < WIDE or not self.ids:
             return None
         column, arrow = ARROWS[self.sort]
@@ -346,6 +347,7 @@ class PinList(ItemList):
 
     def item_line(self, index: int, line: int, width: int) -> Line:
         """One pin."""
+        width = self._beside_scrollbar(width)
         number = self.ids[index]
         entry = self.known.get(number)
         here = index == self.cursor
@@ -387,6 +389,10 @@ class PinList(ItemList):
             ("  " + fit(age(entry.pinned_at, self.clock()), 6), "muted"),
             *([(right(where[0] + " ", self._on_width), where[1])] if self.tells_where else []),
         ]
+
+    def _beside_scrollbar(self, width: int) -> int:
+        """Cells for the columns. They stay where they are when a short list has no scrollbar."""
+        return width if self.show_vertical_scrollbar else width - self.styles.scrollbar_size_vertical
 
     @property
     def _on_width(self) -> int:

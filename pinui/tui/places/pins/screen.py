@@ -416,8 +416,7 @@ class PinsScreen(PlaceScreen):
         elif what == "verify" and self._verifying is not None:
             self._verifying.cancel()
         elif what == "marks":
-            self.pins.marked.clear()
-            self._marks_changed()
+            self._mark(self.pins.marked.clear)  # after rows that are being marked
         else:
             self._clear_filter()
 
