@@ -188,6 +188,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
 
     async def on_load(self) -> None:
         """Read the settings (one small file) before the first frame: it decides theme and welcome."""
+        # From Python 3.12 on, Textual starts tasks eagerly: a field on the first screen is mounted before the app has
+        # that screen, and asks for it (seen in 8.2.8).
+        asyncio.get_running_loop().set_task_factory(None)
         for theme in (DARK_16, LIGHT_16) if self._has_16_colours else (DARK, LIGHT):
             self.register_theme(theme)
         from pinui.workspace import Workspace

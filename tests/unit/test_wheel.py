@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pinui import __version__
+from tests.tui.terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,11 +76,20 @@ def test_the_version_answers_without_any_dependency(wheel: Path, tmp_path: Path)
     assert done.stdout == f"pinui {__version__}\n"
 
 
-def stores_and_reads(program: Path) -> None:
-    """The command works on its own node, in the test's empty home."""
+def works(program: Path) -> None:
+    """The verbs and the workbench work on the own node, in the test's empty home."""
     cid = subprocess.run([program, "store", '{"hello":"world"}'], capture_output=True, text=True, check=True).stdout
     read = subprocess.run([program, "retrieve", cid.strip()], capture_output=True, text=True, check=True)
     assert read.stdout == '{"hello":"world"}\n'
+    workbench = Terminal([str(program)], os.environ)
+    try:
+        workbench.shows("Welcome to pinui.")
+        workbench.press("\r")
+        workbench.shows("1 pin")
+        workbench.press("q")
+        assert workbench.exit_code() == 0
+    finally:
+        workbench.close()
 
 
 @pytest.mark.slow
@@ -87,14 +97,14 @@ def stores_and_reads(program: Path) -> None:
 def test_uv_tool_installs_the_wheel_and_it_runs(wheel: Path, tmp_path: Path, version: str) -> None:
     folders = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
     uv("tool", "install", "--python", find_python(version), wheel, **folders)
-    stores_and_reads(tmp_path / "bin" / "pinui")
+    works(tmp_path / "bin" / "pinui")
 
 
 @pytest.mark.slow
 def test_pipx_installs_the_wheel_and_it_runs(wheel: Path, tmp_path: Path) -> None:
     folders = {"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
     uv("tool", "run", "pipx", "install", "--python", sys.executable, wheel, **folders)
-    stores_and_reads(tmp_path / "bin" / "pinui")
+    works(tmp_path / "bin" / "pinui")
 
 
 @pytest.mark.slow
@@ -102,7 +112,7 @@ def test_pipx_installs_the_wheel_and_it_runs(wheel: Path, tmp_path: Path) -> Non
 def test_the_sdist_installs_and_runs(sdist: Path, tmp_path: Path, version: str) -> None:
     uv("venv", "--python", find_python(version), tmp_path / "venv")
     uv("pip", "install", "--python", tmp_path / "venv" / "bin" / "python", sdist)
-    stores_and_reads(tmp_path / "venv" / "bin" / "pinui")
+    works(tmp_path / "venv" / "bin" / "pinui")
 
 
 PROJECT_TEST = """
