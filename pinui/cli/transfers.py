@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pinui.cli.errors import VerbError
 from pinui.cli.files import finish, finish_download
 from pinui.cli.running import run
-from pinui.figures import plural
+from pinui.figures import plural, size
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -131,6 +131,8 @@ def _progress(request: Request) -> str:
     tally = request.tally
     if not request.is_listed and not tally.items:
         return "not begun"
+    if tally.kept:
+        return f"{size(tally.kept)} of {size(tally.size)}" if tally.size else f"{size(tally.kept)} kept"
     words = (
         f"{tally.done:,} of {plural(tally.items, 'file')}"
         if request.kind == "upload"
@@ -152,6 +154,7 @@ def _as_json(request: Request) -> dict[str, object]:
         "done": tally.done,
         "failed": tally.failed + tally.broken_off,
         "size": tally.size,
+        **({"kept": tally.kept} if tally.kept else {}),
         "createdAt": request.created_at,
         **({"error": request.error} if request.error else {}),
         **{name: options[name] for name in ("paths", "address", "to") if name in options},

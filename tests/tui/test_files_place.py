@@ -412,6 +412,12 @@ def test_the_reason_of_a_failure_has_the_room_of_the_bar() -> None:
     assert row == " ✗ track.gpx      The connection was reset · r retries  "
 
 
+def test_a_download_that_was_left_tells_how_much_of_it_is_kept() -> None:
+    transfer = Transfer(1, "download", "film.mov", "left", done=412_000_000, total=1_300_000_000)
+    assert row_of(transfer, 120).rstrip().endswith("31 % unfinished  412 MB kept · r resumes, r forgets")
+    assert "%" not in row_of(Transfer(1, "download", "album", "left", done=412_000_000))
+
+
 def test_a_long_reason_leaves_room_for_the_key() -> None:
     transfer = Transfer(1, "upload", "trip/", "failed", error="It is far too long for this row. " * 9)
     assert row_of(transfer).rstrip().endswith("… · r retries")

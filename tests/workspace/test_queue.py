@@ -437,3 +437,20 @@ async def test_the_reason_of_a_failed_file_names_it_once(workspace: Workspace, f
     files[19].write_text("another text")
     await workspace.transfers.join()
     assert transfer.error == "1 of 20 failed. 19.txt: has changed since the transfer was asked for."
+
+
+async def test_how_far_a_download_came_is_known_to_a_later_process(own_home: Path, tmp_path: Path) -> None:
+    class Stuck(Workspace):
+        async def download(self, address: str, to: Path, *, on_progress: Any = None, **how: Any) -> Path:
+            on_progress(4_000, 10_000)
+            await asyncio.Event().wait()
+            return to
+
+    async with await Stuck.open() as workspace:
+        transfer = workspace.transfers.download(cid(1), tmp_path / "film.mov")
+        await until(workspace, lambda: transfer.done == 4_000)
+        workspace.transfers.pause(transfer.id)
+        await workspace.transfers.wait(transfer)
+    async with await Workspace.open() as workspace:
+        [row] = await workspace.transfers.look()
+        assert (row.state, row.done, row.total) == ("paused", 4_000, 10_000)

@@ -225,9 +225,11 @@ class LedgerFile:
         """The items of a request, counted."""
         counted = Tally()
         rows = self._all(
-            "SELECT state, count(*), coalesce(sum(size), 0) FROM items WHERE request = ? GROUP BY state", request
+            "SELECT state, count(*), coalesce(sum(size), 0), coalesce(sum(done) FILTER (WHERE destination NOTNULL), 0)"
+            " FROM items WHERE request = ? GROUP BY state",
+            request,
         )
-        for state, items, size in rows:
+        for state, items, size, kept in rows:
             if state == ItemState.CANCELLED:
                 continue
             done, failed = state == ItemState.DONE, state == ItemState.FAILED
@@ -238,6 +240,7 @@ class LedgerFile:
                 counted.broken_off + items * (state == ItemState.BROKEN_OFF),
                 counted.size + size,
                 counted.done_size + size * done,
+                counted.kept + kept * (not done and not failed),
             )
         return counted
 

@@ -35,6 +35,8 @@ AT_ONCE = 3
 TAKEN = 16
 """Items that are marked as begun together: one write to the disk for all of them."""
 MANY = 500
+NOTED = 5.0
+"""Seconds after which the progress of a download is written down again."""
 MEASURED = 1.0
 """Seconds after which a rate is measured again, even if nothing has arrived."""
 PAUSES = (15, 30, 60, 120, 300)
@@ -638,12 +640,15 @@ class Transfers:
         raise WorkspaceError(GONE)
 
     def _watch(self, transfer: Transfer, item: Item, rate: Rate) -> Progress:
-        told = 0.0
+        told = noted = 0.0
 
         def note(done: int, total: int | None, /) -> None:
-            nonlocal told
+            nonlocal told, noted
             now = time.monotonic()
             item.done = done
+            if item.destination is not None and now - noted >= NOTED:  # a download: a kill leaves these bytes
+                noted, item.size = now, total or item.size
+                self.ledger.mark(item, is_done=True)
             if transfer.items == 1:
                 transfer.done, transfer.total = done, total
             else:
@@ -735,7 +740,8 @@ def _tell(transfer: Transfer, tally: Tally) -> None:
     """Take over the numbers of the ledger."""
     transfer.items, transfer.finished, transfer.failed = tally.items, tally.done, tally.failed
     transfer.is_for_good = bool(tally.failed)
-    transfer.done_size = transfer.done = tally.done_size
+    transfer.done_size = tally.done_size
+    transfer.done = tally.done_size + tally.kept
     if transfer.items != 1 or transfer.total is None:
         transfer.total = tally.size or None
 

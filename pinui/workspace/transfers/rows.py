@@ -101,6 +101,8 @@ class Tally:
     """Bytes of all items, as far as they are known."""
     done_size: int = 0
     """Bytes of the items that are done."""
+    kept: int = 0
+    """Bytes of downloads that are not done: they are on the disk, about."""
 
     @property
     def left(self) -> int:

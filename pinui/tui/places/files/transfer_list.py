@@ -235,7 +235,7 @@ def share_of(transfer: Transfer) -> float | None:
     if not transfer.total:
         if transfer.items > 1:  # revoked pins have no bytes
             return min(0.99, transfer.finished / transfer.items)
-        return None if transfer.state == "running" else 0.0
+        return None if transfer.state == "running" or transfer.done else 0.0
     return min(0.99, transfer.done / transfer.total)
 
 
@@ -243,6 +243,8 @@ def facts_of(transfer: Transfer, room: int, key: KeyOf) -> tuple[str, str]:
     """The rate (or the state), and a few words, of which a path is cut at its beginning."""
     many = f"{transfer.finished:,} of {transfer.items:,}" if transfer.items > 1 else ""
     many += f", {transfer.failed:,} failed" if many and transfer.failed else ""
+    if transfer.kind == "download" and transfer.state in ("left", "paused") and transfer.done:
+        many = f"{size(transfer.done)} kept"
     if transfer.state == "running":
         if transfer.items == 1 and transfer.total and transfer.done >= transfer.total:
             # The last bytes are on their way, or being checked.
