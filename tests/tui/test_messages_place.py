@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from dataclasses import replace
 from typing import Any, cast
@@ -286,6 +287,30 @@ async def test_a_message_higher_than_the_pane_shows_its_end_in_any_size() -> Non
         for size in ((100, 30), (140, 40)):
             await pilot.resize_terminal(*size)
             await shows(pilot, "7,000 more characters")
+
+
+async def test_every_line_of_a_message_higher_than_the_pane_is_reached_by_keys() -> None:
+    long = "\n".join(f"line {number} of it" for number in range(1, 81))
+    async with workbench() as (app, pilot):
+        await app.workspace.send("alice", "a short one")
+        await app.workspace.send("alice", long)
+        await pilot.press("4")
+        await shows(pilot, "line 80 of it")
+        await pilot.press("tab", "k", "pageup", "pageup", "pageup")
+        await shows(pilot, "line 1 of it")
+        await pilot.press("pageup")
+        await shows(pilot, "▌ a short one")
+        await pilot.press("j", "pagedown")
+        await shows(pilot, "line 40 of it")
+        await pilot.press("G")
+        await shows(pilot, "line 80 of it")
+        await pilot.press("g")
+        await shows(pilot, "▌ a short one")
+        lines = set[str]()
+        for _ in range(90):
+            await pilot.press("j")
+            lines |= set(re.findall(r"line \d+ of it", text_of(app)))
+        assert len(lines) == 80
 
 
 async def test_a_long_thread_of_long_messages_is_cut_from_its_oldest() -> None:

@@ -59,6 +59,50 @@ class Thread(ItemList):
         else:
             super().reveal()
 
+    def action_cursor_up(self) -> None:
+        if not self._scroll_inside(-1):
+            super().action_cursor_up()
+
+    def action_cursor_down(self) -> None:
+        if not self._scroll_inside(1):
+            self._go_down(self.cursor + 1)
+
+    def action_page_up(self) -> None:
+        page = self.size.height - 1
+        if not self._scroll_inside(-page):
+            self.cursor = min(self.cursor - 1, self.item_at(max(0, self.item_top(self.cursor) - page))[0])
+
+    def action_page_down(self) -> None:
+        page = self.size.height - 1
+        if not self._scroll_inside(page):
+            self._go_down(max(self.cursor + 1, self.item_at(self.item_top(self.cursor) + page)[0]))
+
+    def action_top(self) -> None:
+        """To the first line, which may be of a message higher than the pane."""
+        super().action_top()
+        self.scroll_home(animate=False, force=True, immediate=True)
+
+    def action_bottom(self) -> None:
+        """To the last line."""
+        super().action_bottom()
+        self.reveal()
+
+    def _go_down(self, index: int) -> None:
+        """Go to a later message, and show its beginning if it is higher than the pane."""
+        before, self.cursor = self.cursor, index
+        if self.cursor != before:
+            super().reveal()
+
+    def _scroll_inside(self, lines: int) -> bool:
+        """Scroll the message under the cursor, if it goes on in that direction; otherwise the cursor moves."""
+        above = self.scroll_offset.y - self.item_top(self.cursor)
+        below = self.item_lines(self.cursor) - above - self.size.height
+        step = max(lines, -above) if lines < 0 else min(lines, below)
+        if step == 0 or (step > 0) != (lines > 0):
+            return False
+        self.scroll_relative(y=step, animate=False, force=True, immediate=True)
+        return True
+
     @property
     def current(self) -> Entry | None:
         """The message under the cursor."""
