@@ -42,7 +42,7 @@ coverage: $(READY)  ## Find branches that no test takes, in the rooms without I/
 	$(QUICK) --cov --cov-report=term tests/unit tests/sdk tests/node $(ARGS)
 
 test-slow: $(READY)  ## Run the long tests: kill loops, large files, fault storms
-	$(PYTEST) -m slow --ignore=tests/bench $(ARGS)
+	$(PYTEST) -m slow -n 2 --dist loadgroup --ignore=tests/bench $(ARGS)
 
 lint: $(READY)  ## Check style, types and the arrows between rooms
 	$(BIN)/ruff check .
