@@ -105,6 +105,12 @@ def test_what_another_process_works_on_is_neither_let_go_nor_forgotten(ledger: L
     other.close()
 
 
+def test_a_copy_is_left_at_both_of_its_services(ledger: LedgerFile) -> None:
+    upload = ledger.add("upload", "work", "a", {})
+    copy = ledger.add("copy", "mine", "2 pins", {"from": "work"})
+    assert (ledger.left_at("work"), ledger.left_at("mine"), ledger.left_at("local")) == ([upload, copy], [copy], [])
+
+
 def test_what_was_taken_and_not_begun_is_as_it_was(ledger: LedgerFile) -> None:
     request = ledger.add("upload", "local", "x", {}, files("a", "b"))
     ledger.put_back(ledger.take(request, 2))

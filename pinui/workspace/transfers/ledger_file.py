@@ -152,8 +152,8 @@ class LedgerFile:
         return found[0][0] if found else None
 
     def left_at(self, profile: str) -> list[int]:
-        """The numbers of the requests that are not finished at the service of a profile."""
-        return [request.id for request in self.requests() if request.profile == profile]
+        """The numbers of the requests that are not finished at the service of a profile, copies from it included."""
+        return [one.id for one in self.requests() if profile in (one.profile, one.options.get("from"))]
 
     def find(self, kind: str, profile: str, options: dict[str, Any]) -> Request | None:
         """The newest unfinished or failed request of the same kind with the same options."""

@@ -356,8 +356,9 @@ class Transfers:
 
     async def forget_at(self, profile: str) -> None:
         """Drop every transfer that is not finished at the service of a profile."""
-        for transfer in [one for one in self.all if one.profile == profile and not one.has_ended]:
-            await self.forget(transfer)
+        for transfer in [one for one in self.all if profile in (one.profile, one.options.get("from"))]:
+            if not transfer.has_ended:
+                await self.forget(transfer)
         await self.ledger.forget(await self.ledger.left_at(profile))
         self.all = [one for one in self.all if one.profile != profile or one.state == "done"]
         self._changed()
