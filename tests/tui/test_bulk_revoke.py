@@ -169,6 +169,16 @@ async def test_a_cancelled_bulk_revoke_reports_what_it_did_and_what_is_left() ->
         await shows(pilot, "20 pins · 10 revoked")
 
 
+async def test_the_row_of_a_paused_bulk_revoke_fits_a_small_terminal() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        go_on = await in_transfers(app, pilot, 7)
+        await pilot.press("p")
+        go_on.set()
+        await shows(pilot, "1 paused", "p go on")
+        row = next(line for line in text_of(app).splitlines() if "revoke 30 pins" in line)
+        assert row.rstrip(" │").endswith("paused  10 of 30"), row
+
+
 async def test_a_paused_bulk_revoke_goes_on_and_its_report_counts_everything_once() -> None:
     async with workbench() as (app, pilot):
         go_on = await in_transfers(app, pilot, 7)

@@ -273,7 +273,8 @@ def facts_of(transfer: Transfer, room: int, key: KeyOf) -> tuple[str, str]:
         words = [" · ".join(filter(None, (many, *more))) for more in ((why, tries), (why,), (tries,))]
         return "waiting", next((one for one in words if len(one) <= room + 2), many)
     keys = {"cancelled": f"{key('transfers.retry')} retries", "paused": f"{key('transfers.go_on')} goes on"}
-    return transfer.state, " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
+    words = " · ".join(filter(None, (many, keys.get(transfer.state, ""))))
+    return transfer.state, words if len(words) <= room + 2 else many or words
 
 
 def reason(transfer: Transfer, key: KeyOf, room: int) -> str:
