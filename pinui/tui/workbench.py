@@ -166,6 +166,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.totals: dict[str, Totals] = {}
         self.accounts: dict[str, AccountState] = {}
         """How much of each profile's account is known, as it was read last."""
+        self.unread: dict[str, str] = {}
+        """The reasons for which accounts can't be read, by the profile; empty where the service can't list pins."""
         self._transfer_news = TransferNews()
         self._tell_no_more: Callable[[], None] = lambda: None
         self._written = 0
@@ -285,6 +287,8 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     def connect(self) -> None:
         """Make the client. The local node is tested once, so that its dot is right; a service is not polled."""
 
+        name = self.workspace.profile.name
+
         async def opened() -> None:
             try:
                 await self.workspace.connect()
@@ -292,7 +296,9 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
                     await self.test()
                 self.mirror()
             except Exception as error:  # noqa: BLE001  whatever it is, the person hears of it and goes on
+                self.unread[name] = sentence(error)
                 self.tell_error(error)
+                self._workspace_changed()
 
         self.run_worker(opened, group="app.connect", exclusive=True, exit_on_error=False)
 
@@ -300,15 +306,19 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         """Read the account in the background. A service that can't list its pins is left alone."""
         from pinui.sdk.errors import Unsupported
 
+        name = self.workspace.profile.name
+
         async def read() -> None:
             try:
-                name = self.workspace.profile.name
                 self.accounts[name] = await self.workspace.sync()
             except Unsupported:
-                pass
+                self.unread[name] = ""
             except Exception as error:  # noqa: BLE001  the bar shows that the service failed; the log tells why
+                self.unread[name] = sentence(error)
                 self.note_error(error)
             self._workspace_changed()
+
+        self.unread.pop(name, None)
 
         self.run_worker(read, group="app.mirror", exclusive=True, exit_on_error=False)
 

@@ -18,6 +18,7 @@ from textual.worker import Worker
 
 from pinui import PinuiError
 from pinui.figures import count, plural, size
+from pinui.tui.display import wrapped
 from pinui.tui.entries import title_of
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
@@ -38,6 +39,7 @@ from pinui.tui.places.pins.pin_list import Ids, PinList
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
+from pinui.tui.widgets.line_view import Line, Span
 from pinui.workspace import Entry, Query
 from pinui.workspace.filters import completion, explanation, parse_filter
 from pinui.workspace.rows import Sort, Standing
@@ -234,32 +236,7 @@ class PinsScreen(PlaceScreen):
 
     async def _show(self, query: Query, ids: Ids) -> None:
         pins, history = self.pins, self.workspace.history
-        pins.when_empty = (
-            [
-                [],
-                [
-                    ("  Nothing matches. ", "muted"),
-                    (self.app.key("pins.clear"), "bold primary"),
-                    (" clears the filter.", "muted"),
-                ],
-                *([[], [(f"  {UNKNOWN_KIND}", "muted")]] if "kind:" in query.text and self._has_made_elsewhere else []),
-            ]
-            if query.text
-            else [
-                [],
-                [("  Nothing is pinned yet.", "bold strong")],
-                [],
-                [
-                    (f"  {self.app.key('app.json')} ", "bold primary"),
-                    ("stores JSON, ", "muted"),
-                    (f"{self.app.key('app.files')} ", "bold primary"),
-                    ("uploads files,", "muted"),
-                ],
-                [(f"  {self.app.key('app.messages')} ", "bold primary"), ("writes a message.", "muted")],
-                [],
-                [("  Everything you store is listed here.", "muted")],
-            ]
-        )
+        pins.when_empty = self._when_empty(query)
         pins.sort = query.sort
         pins.words = parse_filter(query.text).words
         if query != self._shown:  # the rows between its ends would be others
@@ -275,6 +252,51 @@ class PinsScreen(PlaceScreen):
         if fresh is not None and self.app.screen is self and fresh in ids:
             pins.cursor, self.app.fresh = ids.index(fresh), None
         self.refresh_bindings()
+
+    def _when_empty(self, query: Query) -> list[Line]:
+        """The text of a list without rows: the reason, and what to do."""
+        key, width = self.app.key, self.pins.list_width - 4
+        unread = self.app.unread.get(self.workspace.profile.name)
+        if query.text:
+            lines: list[list[Span]] = [
+                [("Nothing matches. ", "muted"), (key("pins.clear"), "bold primary"), (" clears the filter.", "muted")]
+            ]
+            if "kind:" in query.text and self._has_made_elsewhere:
+                lines += [[], *([(line, "muted")] for line in wrapped(UNKNOWN_KIND, width))]
+        elif not self._is_unread:
+            lines = [
+                [("Nothing is pinned yet.", "bold strong")],
+                [],
+                [
+                    (key("app.json"), "bold primary"),
+                    (" stores JSON, ", "muted"),
+                    (key("app.files"), "bold primary"),
+                    (" uploads files,", "muted"),
+                ],
+                [(key("app.messages"), "bold primary"), (" writes a message.", "muted")],
+                [],
+                [("Everything you store is listed here.", "muted")],
+            ]
+        elif unread is None:
+            lines = [[("Reading the account …", "muted")]]
+        else:
+            lines = [
+                [("The account could not be read.", "bold strong")],
+                [],
+                *([(line, "warning")] for line in wrapped(unread, width)),
+                [],
+                [(key("pins.refresh"), "bold primary"), (" tries again.", "muted")],
+            ]
+        return [[], *([("  ", ""), *line] for line in lines)]
+
+    @property
+    def _is_unread(self) -> bool:
+        """Whether the account may hold pins that nobody has read yet."""
+        profile = self.workspace.profile
+        account = self.app.accounts.get(profile.name)
+        if profile.preset == "local" or (account is not None and account.mirrored_at is not None):
+            return False
+        return self.app.unread.get(profile.name) != ""
 
     @property
     def _has_made_elsewhere(self) -> bool:
@@ -300,7 +322,7 @@ class PinsScreen(PlaceScreen):
             hidden = len(pins.marked) - await asyncio.to_thread(pins.marked.count_in, pins.ids)
         if this != self._counts:
             return  # another mark was set meanwhile, and is counted after this
-        text, facts = self.asked.text, [plural(self._pinned, "pin")]
+        text, facts = self.asked.text, [plural(self._pinned, "pin")] if self._pinned or not self._is_unread else []
         if self.asked.revoked is False:
             facts.append("revoked hidden")
         elif self._revoked:
