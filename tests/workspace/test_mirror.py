@@ -259,6 +259,19 @@ async def test_another_token_or_address_starts_a_new_mirror(
         assert await standings(workspace) == {own: Standing.GONE}
 
 
+async def test_a_removed_profile_takes_its_mirror_along_and_leaves_the_history(
+    workspace: Workspace, other: Client
+) -> None:
+    await other.store({"made": "elsewhere"})
+    own = (await workspace.store({"made": "here"})).cid
+    await workspace.sync()
+    await workspace.switch("local")
+    await workspace.remove_profile("mine")
+    state = await workspace.history.account_state("mine")
+    assert (state.pins, state.here, state.mirrored_at) == (0, 1, None)
+    assert [entry.cid for entry in await workspace.history.page(Query(of="both"))] == [own]
+
+
 async def test_what_is_revoked_while_a_page_is_on_its_way_stays_revoked(workspace: Workspace, other: Client) -> None:
     cid = (await other.store({"a": 1})).cid
     listing = [pin async for pin in other.pins()]
