@@ -517,3 +517,25 @@ def test_the_standings_of_rows_are_counted(path: Path) -> None:
             counted = history.count(Query(text=f"is:{state}", of="pins", profile="local"))
             are_meant = {Standing.REVOKED} if state == "revoked" else set(Standing) - {Standing.REVOKED, Standing.GONE}
             assert sum(number for standing, number in found.items() if standing in are_meant) == counted > 0
+
+
+async def test_rows_are_read_while_others_are_written(path: Path) -> None:
+    history = History(path)
+    entry = await history.add(row(1), None)
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(file: HistoryFile) -> None:
+        with writing(file.connection):
+            began.set()
+            go_on.wait()
+
+    writer = asyncio.create_task(history.write(slow))
+    await asyncio.to_thread(began.wait)
+    try:
+        async with asyncio.timeout(30):
+            assert await history.entries([entry.id]) == [entry]
+            assert (await history.account_state("local")).here == 1
+    finally:
+        go_on.set()
+        await writer
+        await history.aclose()

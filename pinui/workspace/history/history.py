@@ -27,13 +27,25 @@ R = TypeVar("R")
 def _reading(
     method: Callable[Concatenate[HistoryFile, P], R],
 ) -> Callable[Concatenate[History, P], Coroutine[Any, Any, R]]:
-    """A method of `HistoryFile`, on the history's thread."""
+    """A method of `HistoryFile` that changes nothing: it waits for no writer but while one commits."""
 
     @wraps(method)
     async def read(history: History, *args: P.args, **options: P.kwargs) -> R:
-        return await history.do(lambda file: method(file, *args, **options))
+        return await history.read(lambda file: method(file, *args, **options))
 
     return read
+
+
+def _in_turn(
+    method: Callable[Concatenate[HistoryFile, P], R],
+) -> Callable[Concatenate[History, P], Coroutine[Any, Any, R]]:
+    """A method of `HistoryFile`, on the thread that writes."""
+
+    @wraps(method)
+    async def do(history: History, *args: P.args, **options: P.kwargs) -> R:
+        return await history.do(lambda file: method(file, *args, **options))
+
+    return do
 
 
 def _writing(
@@ -54,10 +66,8 @@ class History:
     def __init__(self, path: Path, *, changed: Callable[[], None] | None = None) -> None:
         self.path = path
         self._changed = changed or (lambda: None)
-        self._file: HistoryFile | None = None
-        self._lists: tuple[ThreadPoolExecutor, HistoryFile] | None = None
+        self._writer, self._reader, self._lists = (_Thread(path, name) for name in ("writer", "reader", "lists"))
         self._listed: tuple[tuple[Query, int, int], array[int]] | None = None
-        self._thread: ThreadPoolExecutor | None = None
         self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
         self._adding: asyncio.Task[None] | None = None
 
@@ -111,11 +121,8 @@ class History:
         return await self._beside(lambda file: file.page(query, limit=limit))
 
     async def _beside(self, work: Callable[[HistoryFile], R]) -> R:
-        if self._lists is None:
-            self._lists = ThreadPoolExecutor(1, "pinui-lists"), HistoryFile(self.path)
-        thread, file = self._lists
         # A list that no caller waits for any more must not keep the next one waiting.
-        return await _ended(asyncio.get_running_loop().run_in_executor(thread, work, file), file.interrupt)
+        return await _ended(self._lists.run(work), self._lists.file.interrupt)
 
     count = _reading(HistoryFile.count)
     count_pins = _reading(HistoryFile.count_pins)
@@ -132,7 +139,7 @@ class History:
     pinned_elsewhere = _reading(HistoryFile.pinned_elsewhere)
     standings = _reading(HistoryFile.standings)
     total_size = _reading(HistoryFile.total_size)
-    check = _reading(HistoryFile.check)
+    check = _in_turn(HistoryFile.check)
 
     mark_revoked = _writing(HistoryFile.mark_revoked)
     set_verification = _writing(HistoryFile.set_verification)
@@ -142,9 +149,9 @@ class History:
     forget = _writing(HistoryFile.forget)
 
     # The mirror tells of a run by itself, and these change no row in sight.
-    begin_run = _reading(account.begin_run)
-    drop_vanished = _reading(account.drop_vanished)
-    finish_run = _reading(account.finish_run)
+    begin_run = _in_turn(account.begin_run)
+    drop_vanished = _in_turn(account.drop_vanished)
+    finish_run = _in_turn(account.finish_run)
     add_pin = _writing(account.add_pin)
     name_pin = _writing(account.name_pin)
     merge_pins = _writing(account.merge_pins)
@@ -153,26 +160,19 @@ class History:
 
     async def aclose(self) -> None:
         """Finish the running work and close the file."""
-        if self._lists is not None:
-            thread, file = self._lists
-            await asyncio.get_running_loop().run_in_executor(thread, file.close)
-            thread.shutdown(wait=False)
-            self._lists = self._listed = None
-        if self._thread is not None:
-            await self.do(HistoryFile.close)
-            self._thread.shutdown(wait=False)
-            self._thread = None
+        self._listed = None
+        for thread in (self._lists, self._reader, self._writer):
+            await thread.aclose()
 
     async def do(self, work: Callable[[HistoryFile], R]) -> R:
-        """Use the file on the history's thread."""
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, "pinui-history")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._with_file, work)
+        """Use the file on the thread that writes."""
+        return await self._writer.run(work)
 
-    def _with_file(self, work: Callable[[HistoryFile], R]) -> R:
-        if self._file is None:
-            self._file = HistoryFile(self.path)
-        return work(self._file)
+    async def read(self, work: Callable[[HistoryFile], R]) -> R:
+        """Read beside the thread that writes. That one opens the file first: a migration may take a while."""
+        if not self._writer.file.is_open:
+            await self.do(lambda file: file.connection)
+        return await self._reader.run(work)
 
     async def write(self, work: Callable[[HistoryFile], R]) -> R:
         """Change the file on the history's thread; a cancelled caller still waits until the change is made."""
@@ -180,6 +180,26 @@ class History:
             return await _ended(asyncio.ensure_future(self.do(work)))
         finally:
             self._changed()
+
+
+class _Thread:
+    """The file on a thread of its own, which begins with the first work."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.file = HistoryFile(path)
+        self._name = name
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, work: Callable[[HistoryFile], R]) -> asyncio.Future[R]:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, f"pinui-{self._name}")
+        return asyncio.get_running_loop().run_in_executor(self._pool, work, self.file)
+
+    async def aclose(self) -> None:
+        if self._pool is not None:
+            await self.run(HistoryFile.close)
+            self._pool.shutdown(wait=False)
+            self._pool = None
 
 
 async def _ended(work: asyncio.Future[R], given_up: Callable[[], None] | None = None) -> R:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pinui.workspace import database
@@ -302,6 +303,7 @@ TRIGGERS = {SEARCH: {"search_delete", "search_update"}, BEGINNINGS: {"beginnings
 """The triggers of each index: where they are missing, a build without the index has written rows."""
 
 
+@cache
 def can_search() -> bool:
     """Whether this build of SQLite has the trigram index. Without it the filter is a LIKE over all rows."""
     if sqlite3.sqlite_version_info < (3, 34):

@@ -76,6 +76,11 @@ class HistoryFile:
             self._connection = open_database(self.path, searchable=self.searchable)
         return self._connection
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the database is open, and its tables are up to date."""
+        return self._connection is not None
+
     def interrupt(self) -> None:
         """End a statement that runs on another thread."""
         if self._connection is not None:
