@@ -23,7 +23,8 @@ setup: $(READY)  ## Prepare .venv (every target does this by itself)
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'pinui needs Python 3.11 or newer: make PYTHON=/path/to/python3.x'; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo 'Installing packages into $(VENV), once: this can take a minute.'
+	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) uv==$(UV_VERSION) >/dev/null 2>&1 && \
 	  $(BIN)/uv pip install --quiet --system-certs --compile-bytecode --python $(BIN)/python $(LOCKED) 2>/dev/null || \
 	  { echo 'uv could not install the packages: pip does it, which takes longer'; $(PIP) $(LOCKED); }

@@ -39,7 +39,7 @@ async def copy_menu(screen: PlaceScreen, address: str, name: str, entry: Entry |
         choices.append(Choice("t", "text", entry.excerpt or ""))
     if entry is not None and entry.kind != "file":
         choices.append(Choice("j", "JSON", "the whole document"))
-    chosen = await screen.ask(Menu("Copy", choices, "the original, uncut"))
+    chosen = await screen.ask(Menu("Copy", choices, "copied in full"))
     if chosen is None:
         return
     texts = {"y": address, "u": f"ipfs://{address}", "g": link, "n": name}

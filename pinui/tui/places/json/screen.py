@@ -342,7 +342,7 @@ class JsonScreen(PlaceScreen):
             Choice("j", "document", "all of it, as JSON"),
             Choice("c", "CID", self.address),
         ]
-        chosen = await self.ask(Menu("Copy", choices, "the original, uncut"))
+        chosen = await self.ask(Menu("Copy", choices, "copied in full"))
         if chosen:
             what = {"y": value, "p": row.path, "j": document, "c": self.address}[chosen]
             name = {"y": "Value", "p": "Path", "j": "Document", "c": "CID"}[chosen]
