@@ -43,7 +43,7 @@ async def test_each_profile_has_its_own_filter() -> None:
         await pilot.press("enter")
         await shows(pilot, " 1 of ")
         await app.switch("pinata")
-        await shows(pilot, "Nothing is pinned yet.")
+        await shows(pilot, "The account could not be read.", "has no token")
         await app.switch("local")
         await shows(pilot, " 1 of ", "/ a")
 
