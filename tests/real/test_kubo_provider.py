@@ -6,7 +6,7 @@ import asyncio
 import io
 import random
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from pinui import (
     Pin,
     PinuiError,
     ProviderError,
+    Resume,
     Timeouts,
 )
 from pinui.ipfs.importer import UNIXFS_2025
@@ -461,3 +462,36 @@ async def test_content_moves_to_the_daemon_and_back_as_a_car_file(
         await other.revoke(record.cid)
         [back] = await other.import_car(await reader.export_car(record.cid, tmp_path / "back.car"))
         assert (await other.download(f"{back.cid}/a.txt")).data == b"car one"
+
+
+async def test_a_folder_that_was_left_goes_on_at_the_daemon_and_at_its_gateway(reader: Client, tmp_path: Path) -> None:
+    sizes = {"a": 70_000, "b/c": 900_000, "b/d": 10, "b/e": 60_000_000, "f": 300_000}
+    source = fill(tmp_path / "album", {name: random.Random(name).randbytes(size) for name, size in sizes.items()})
+    record = await reader.upload(source)
+    to, handles = tmp_path / "out" / "album", list[str]()
+    to.parent.mkdir()
+
+    def stop_after(size: int) -> Callable[[int, int | None], None]:
+        def note(done: int, _total: int | None) -> None:
+            if done >= size:
+                getting.cancel()
+
+        return note
+
+    for size in (500_000, 20_000_000, 50_000_000):
+        resume = Resume(keep=handles.append, handle=handles[-1] if handles else None)
+        getting = asyncio.ensure_future(reader.download(record.cid, to=to, on_progress=stop_after(size), resume=resume))
+        with pytest.raises(asyncio.CancelledError):
+            await getting
+        assert not to.exists()
+    told: list[int] = []
+    await reader.download(
+        record.cid,
+        to=to,
+        on_progress=lambda done, _total: told.append(done),
+        resume=Resume(keep=handles.append, handle=handles[-1]),
+    )
+    assert told[0] > 45_000_000, "the bytes that were there before are not read again"
+    assert [path.name for path in to.parent.iterdir()] == ["album"]
+    for path in source.rglob("*"):
+        assert path.is_dir() or (to / path.relative_to(source)).read_bytes() == path.read_bytes()
