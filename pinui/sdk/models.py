@@ -131,6 +131,18 @@ class ClientConfig:
     >>> config = ClientConfig(provider_token="my-jwt", retries=2)
     >>> config.pin_api_url, config.provider_token
     ('https://api.pinata.cloud', Secret('***'))
+
+    provider, provider_token, pin_api_url   the kind of service, its token, and the address of its API
+    gateway_url, gateways, gateway_key      the gateway for reads, others to ask if it fails, and its key
+    dialect, known_dialect, on_dialect      the version of the hosted service's API; None finds it out
+    cid_version                             0 or 1; None as the service does by itself
+    replication_min, replication_max        the number of peers of a cluster that keep a pin
+    retries, timeout, on_wait               retries of safe calls, limits on waiting, and who hears of a wait
+    verify                                  "try" checks content against its CID, "require" accepts no doubt, or "off"
+    max_json_bytes, max_blob_bytes          the most that `retrieve` and `download` hold in memory
+    allow_insecure                          True allows http to other machines
+    on_notice                               hears sentences that a person should know
+    transport                               sends the requests, for tests and special networks
     """
 
     provider: ProviderName = "pinning"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dataclasses
 import doctest
 import inspect
 import io
 import pydoc
+import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +89,11 @@ def test_every_name_is_covered_but_types_that_an_example_shows() -> None:
             f"pinui.{name}" for name in (*ALIASES, "__version__")
         }
     assert {name for name in ALIASES if name not in (pinui.__doc__ or "")} == set()
+
+
+def test_every_setting_is_explained_where_pydoc_shows_it() -> None:
+    text = inspect.getdoc(pinui.ClientConfig) or ""
+    assert [one.name for one in dataclasses.fields(pinui.ClientConfig) if not re.search(rf"\b{one.name}\b", text)] == []
 
 
 async def told(example: doctest.Example, names: dict[str, Any]) -> str:
