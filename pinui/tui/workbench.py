@@ -406,7 +406,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         if words := self.busy.words:
             return profile.name, "waiting", words + also
         if left := self.workspace.pause_left:
-            return profile.name, "waiting", f"waiting for the service · {left} s{also}"
+            return profile.name, "waiting", f"waiting {left} s for the service{also}"
         progress, account = self.workspace.mirror.progress, self.accounts.get(profile.name)
         if progress is not None and progress.profile == profile.name and progress.read:
             of = "" if progress.total is None else f" of {count(progress.total)}"

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from unicodedata import combining, normalize
 
 __all__ = [
+    "KEYS",
     "SHORTEST_BEGINNING",
     "SHORTEST_ENDING",
     "Age",

@@ -37,6 +37,14 @@ async def test_a_filter_by_kind_that_finds_nothing_tells_that_the_kind_of_such_p
         await shows(pilot, "Nothing matches.", "The kind of pins that other programs made is not known.")
 
 
+async def test_a_filter_with_a_term_that_does_not_exist_names_those_that_do() -> None:
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await store(app, one={"n": 1})
+        await shows(pilot, "1 pin")
+        await pilot.press("slash", *"siz:>1mb")
+        await shows(pilot, "“siz:” is taken as a word. Terms are kind: size: age: on: is: to:")
+
+
 async def test_everything_works_on_a_row_of_the_account() -> None:
     async with workbench() as (app, pilot):
         other = await app.workspace.connect()

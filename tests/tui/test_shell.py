@@ -292,14 +292,14 @@ async def test_a_pause_that_the_service_asks_for_is_counted_down_in_the_bar() ->
             return web.json_response({"IpfsHash": "QmS7Upb9rN86uA91bY7YWgpUR28LjGVQ22UPtAFqzA5b4n"})
         return web.Response(status=429, headers={"Retry-After": "80"})
 
-    async with serve(service) as (url, _seen), workbench() as (app, pilot):
+    async with serve(service) as (url, _seen), workbench(size=(80, 24)) as (app, pilot):
         app.workspace.profiles.save(Profile("busy", "custom", api_url=url, gateway_url=f"{url}/ipfs"))
         await app.workspace.credentials.save("busy", Secret(TOKEN))
         await app.workspace.switch("busy")
         asking = asyncio.ensure_future(app.workspace.test())
 
         def left() -> int:
-            return int((re.findall(r"waiting for the service · (\d+) s", text_of(app)) or ["0"])[0])
+            return int((re.findall(r"busy  waiting (\d+) s for", text_of(app)) or ["0"])[0])
 
         await until(pilot, left, "the countdown")
         first = left()

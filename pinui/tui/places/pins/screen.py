@@ -41,7 +41,7 @@ from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line, Span
 from pinui.workspace import Entry, Query
-from pinui.workspace.filters import completion, explanation, parse_filter
+from pinui.workspace.filters import KEYS, completion, explanation, parse_filter
 from pinui.workspace.rows import Sort, Standing
 from pinui.workspace.text import clean_line
 
@@ -261,8 +261,12 @@ class PinsScreen(PlaceScreen):
             lines: list[list[Span]] = [
                 [("Nothing matches. ", "muted"), (key("pins.clear"), "bold primary"), (" clears the filter.", "muted")]
             ]
-            if "kind:" in query.text and self._has_made_elsewhere:
-                lines += [[], *([(line, "muted")] for line in wrapped(UNKNOWN_KIND, width))]
+            hints = [UNKNOWN_KIND] if "kind:" in query.text and self._has_made_elsewhere else []
+            for word in parse_filter(query.text).words:
+                if ":" in word and (before := word.partition(":")[0]).isalpha():
+                    terms = " ".join(f"{name}:" for name in KEYS)
+                    hints.append(f"“{before}:” is taken as a word. Terms are {terms}")
+            lines += [line for hint in hints for line in ([], *([(line, "muted")] for line in wrapped(hint, width)))]
         elif not self._is_unread:
             lines = [
                 [("Nothing is pinned yet.", "bold strong")],
