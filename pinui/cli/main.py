@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pinui.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from argparse import Namespace
+    from collections.abc import Callable, Generator, Sequence
     from types import FrameType
 
     from pinui.cli.console import Console
@@ -98,6 +99,10 @@ def _run(arguments: list[str]) -> int:
         print(f"pinui {__version__}")
         return DONE
     from pinui.cli.console import Console
+
+    has_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if not arguments and has_terminal:  # before the grammar: a person waits for the first frame
+        return _reported(Console(verb="", as_json=False, debug=False), lambda: _open_workbench(None, debug=False))
     from pinui.cli.grammar import build_parser
 
     if arguments[:1] == ["help"]:  # the habit from other programs
@@ -108,16 +113,25 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as exit_:  # argparse has said what is wrong, or shown the help
         return exit_.code if isinstance(exit_.code, int) else USAGE
     console = Console(verb=options.verb or "", as_json=options.json, debug=options.debug)
-    if options.verb is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if options.verb is None and not has_terminal:
         parser.print_help(sys.stderr)
         return USAGE
+    return _reported(console, lambda: _do(options, console))
+
+
+def _do(options: Namespace, console: Console) -> int:
+    if options.verb is None:
+        return _open_workbench(options.profile, debug=options.debug)
+    with _ending_as_by_ctrl_c(), _logging(console) if options.debug else nullcontext():
+        name: str = FUNCTIONS.get(options.verb) or options.verb
+        verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), name)
+        return verb(options, console)
+
+
+def _reported(console: Console, work: Callable[[], int]) -> int:
+    """The exit code of some work; an error is told, and has a code of its own."""
     try:
-        if options.verb is None:
-            return _open_workbench(options.profile, debug=options.debug)
-        with _ending_as_by_ctrl_c(), _logging(console) if options.debug else nullcontext():
-            name: str = FUNCTIONS.get(options.verb) or options.verb
-            verb = getattr(import_module(f"pinui.cli.{VERBS[options.verb]}"), name)
-            return verb(options, console)
+        return work()
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
