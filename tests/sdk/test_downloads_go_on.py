@@ -320,3 +320,32 @@ async def test_a_folder_that_breaks_off_many_times_ends_right(album: Album) -> N
         await album.break_off(cut)
     await album.get()
     assert album.is_right()
+
+
+@pytest.mark.slow
+async def test_a_folder_that_is_spread_over_blocks_goes_on_with_few_requests(tmp_path: Path) -> None:
+    source, to = tmp_path / "album", tmp_path / "out" / "album"
+    for folder in (source, to.parent):
+        folder.mkdir()
+    for number in range(3000):
+        (source / f"{'a picture of the sea, ' * 4}{number:04}.txt").write_bytes(b"%d" % number * 100)
+    requests: list[object] = []
+    handles: list[str] = []
+    async with (
+        Node(tmp_path / "node", on_request=requests.append) as node,
+        await Client.init(**settings_of(node)) as client,
+    ):
+        record = await client.upload(source)
+
+        def stop(done: int, _total: int | None) -> None:
+            if done > 200_000:
+                getting.cancel()
+
+        resume = Resume(keep=handles.append)
+        getting = asyncio.ensure_future(client.download(record.cid, to=to, on_progress=stop, resume=resume))
+        with pytest.raises(asyncio.CancelledError):
+            await getting
+        requests.clear()
+        await client.download(record.cid, to=to, resume=Resume(keep=handles.append, handle=handles[-1]))
+        assert content_of(to) == content_of(source)
+        assert len(requests) < 600, "the blocks between the files, and archives of those that are missing"

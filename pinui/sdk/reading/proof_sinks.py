@@ -174,6 +174,8 @@ class CarSink:
         self._below: CarReader | None = None
         """For the archive of a part, where blocks come one by one."""
         self._by_blocks = False
+        self._is_behind = False
+        """Whether everything that an earlier attempt left has been used."""
         self.has_touched_the_content = False
         """Whether what the inner sink held before is gone."""
         self.listing: list[FolderEntry] = []
@@ -251,9 +253,12 @@ class CarSink:
         folder, cid, place = self._folder, self.wanted, self._verifier.wanted_place
         if not self.is_folder or folder is None or not folder.keeps or cid is None or cid.codec == RAW:
             return False
-        if isinstance(place, tuple):
-            return not await asyncio.to_thread(folder.kept_entry, place)
-        return place is not None and not await asyncio.to_thread(folder.kept_bytes, 1)
+        if isinstance(place, int):
+            return not await asyncio.to_thread(folder.kept_bytes, 1)
+        if place is not None:
+            # Entries come in one order: behind the first that was not left, none was.
+            self._is_behind = self._is_behind or not await asyncio.to_thread(folder.kept_entry, place)
+        return self._is_behind
 
     async def end_archive(self) -> None:
         """Note the end of an archive that others follow, complete or not."""
@@ -264,7 +269,7 @@ class CarSink:
     async def _restart(self, *, repeats: bool) -> None:
         self._verifier = CarVerifier(self.root, self._path, deep=self._deep, repeats=repeats, unfolds=self._unfolds)
         self._batch, self._batched = [], 0
-        self._is_file = self.is_folder = False
+        self._is_file = self.is_folder = self._is_behind = False
         self.listing.clear()
         self.has_touched_the_content = True
         if self._inner is not None:
