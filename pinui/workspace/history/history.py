@@ -9,6 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pinui.workspace.history import account
+from pinui.workspace.history.schema import READING_KIB
 from pinui.workspace.history.store import HistoryFile
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ class History:
     def __init__(self, path: Path, *, changed: Callable[[], None] | None = None) -> None:
         self.path = path
         self._changed = changed or (lambda: None)
-        self._writer, self._reader, self._lists = (_Thread(path, name) for name in ("writer", "reader", "lists"))
+        self._writer = _Thread("writer", HistoryFile(path))
+        self._reader = _Thread("reader", HistoryFile(path, cache_kib=READING_KIB))
+        self._lists = _Thread("lists", HistoryFile(path, cache_kib=READING_KIB))
         self._listed: tuple[tuple[Query, int, int], array[int]] | None = None
         self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
         self._adding: asyncio.Task[None] | None = None
@@ -185,8 +188,8 @@ class History:
 class _Thread:
     """The file on a thread of its own, which begins with the first work."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.file = HistoryFile(path)
+    def __init__(self, name: str, file: HistoryFile) -> None:
+        self.file = file
         self._name = name
         self._pool: ThreadPoolExecutor | None = None
 
