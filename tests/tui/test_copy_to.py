@@ -30,7 +30,7 @@ async def test_marked_pins_are_copied_after_a_question_with_the_plan(
         add_profile(app, service)
         await store(app, one={"n": 1}, two={"n": 2}, three={"n": 3})
         await shows(pilot, "3 pins")
-        await pilot.press("space", "space", "c")
+        await pilot.press("g", "space", "space", "c")
         await shows(pilot, "Copy to", "studio", "custom service")
         await pilot.press("a")
         await shows(pilot, "Copy 2 pins to studio (custom service)?", "2 by archive, same CID", "Nothing is removed")
