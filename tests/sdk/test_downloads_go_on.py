@@ -13,6 +13,7 @@ from aiohttp import ClientSession, web
 from pinui import Client, NetworkError, Resume
 from pinui.node import Node
 from pinui.sdk.models import ClientSettings
+from pinui.sdk.reading import gateways
 from pinui.sdk.reading.partial import remove_partial
 from pinui.sdk.reading.sinks import READ_AGAIN
 from tests.servers import serve, settings_of
@@ -197,12 +198,15 @@ class Line:
         self.breaks: list[int] = []
         """After how many bytes each of the next archives breaks off."""
         self.stays_broken = self._is_broken = False
+        self.gives_blocks = True
         self.sent = 0
 
     def mend(self) -> None:
         self.breaks, self.stays_broken, self._is_broken = [], False, False
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
+        if "format=raw" in request.query_string and not self.gives_blocks:
+            return web.Response(status=406)
         asked = {name: request.headers[name] for name in ("Accept",) if name in request.headers}
         async with ClientSession() as session, session.get(self._url + request.path_qs, headers=asked) as reply:
             body = await reply.read()
@@ -318,6 +322,14 @@ async def test_files_of_a_folder_that_changed_on_the_disk_are_read_again(album: 
 async def test_a_folder_that_breaks_off_many_times_ends_right(album: Album) -> None:
     for cut in (500_000, 300_000, 1, 100_000):
         await album.break_off(cut)
+    await album.get()
+    assert album.is_right()
+
+
+async def test_a_folder_goes_on_at_a_gateway_that_gives_archives_alone(album: Album) -> None:
+    album.line.gives_blocks = False
+    await album.break_off(1_400_000)
+    gateways.known.clear()  # as in a new process
     await album.get()
     assert album.is_right()
 

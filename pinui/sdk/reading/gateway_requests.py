@@ -66,7 +66,7 @@ class GatewayRequests:
             return False
         reply = self.get(gateway, gateway.archive(address, scope=scope, transfer=transfer), sink, retry=retry)
         try:
-            if not await self._is_supported(gateway, reply):
+            if not await self._gives_archive(gateway, reply):
                 return False
             await sink.finish()
         except NotProven:
@@ -76,7 +76,7 @@ class GatewayRequests:
     async def read_archive(self, gateway: Gateway, address: Address, sink: Sink, *, retry: bool) -> bool:
         """Whether the gateway gives archives, and sent something of this one."""
         request = gateway.archive(address, transfer=True)
-        return gateway.gives.cars and await self._is_supported(gateway, self.get(gateway, request, sink, retry=retry))
+        return gateway.gives.cars and await self._gives_archive(gateway, self.get(gateway, request, sink, retry=retry))
 
     async def read_blocks(self, gateway: Gateway, sink: CarSink, *, retry: bool) -> bool:
         """Whether the gateway gives single blocks, and gave all of these."""
@@ -104,7 +104,7 @@ class GatewayRequests:
             return False
         request = gateway.archive(Address(str(cid)), transfer=True)
         with suppress(ProviderError, NetworkError, NotProven):
-            if not await self._is_supported(gateway, self.get(gateway, request, sink, retry=False)):
+            if not await self._gives_archive(gateway, self.get(gateway, request, sink, retry=False)):
                 return False
         await sink.end_archive()
         return sink.wanted != cid
@@ -116,6 +116,12 @@ class GatewayRequests:
         memory = _BlockSink(MAX_BLOCK, what=f"Block {cid}")
         reply = self.get(gateway, gateway.block(cid), memory, retry=retry)
         return memory.data if await self._is_supported(gateway, reply) else None
+
+    async def _gives_archive(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
+        if await self._is_supported(gateway, reply):
+            return True
+        gateway.gives.cars = not gateway.gives.is_found_out
+        return False
 
     async def _is_supported(self, gateway: Gateway, reply: Awaitable[Head]) -> bool:
         """Whether the reply has the requested format; some gateways know no blocks and send plain content."""
@@ -156,7 +162,6 @@ class GatewayRequests:
         except ProviderError as error:
             if error.status not in UNKNOWN_FORMAT:
                 return
-        gateway.gives.cars = False
         gateway.gives.blocks = gives_blocks
         gateway.gives.is_found_out = True
 

@@ -371,9 +371,10 @@ class GatewayReader:
         is_proven = False
         keeps = job.folder is not None and job.folder.keeps
         has_kept = job.folder is not None and job.folder.has_kept
+        rest_only = has_kept and gateway.gives.blocks
         try:
             # Files that an earlier attempt left would come a second time with an archive of the whole.
-            if not (has_kept and gateway.gives.blocks):
+            if not rest_only:
                 is_proven = await self._requests.read_car(
                     gateway, job.address, sink, transfer=job.transfer, retry=retry
                 )
@@ -388,6 +389,8 @@ class GatewayReader:
                 is_proven = await self._requests.read_blocks(gateway, sink, retry=retry)
             except (ProviderError, NetworkError) as error:
                 failure = failure or error
+            if rest_only and not gateway.gives.blocks:  # which was not known before
+                return await self._prove(gateway, job, told, retry=retry)
         result = ReadResult(sink.content, "verified", sink.is_folder) if is_proven else None
         return _Proof(result, failure, sink.has_touched_the_content)
 
