@@ -9,7 +9,6 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pinui.workspace.history import account
-from pinui.workspace.history.schema import READING_KIB
 from pinui.workspace.history.store import HistoryFile
 
 if TYPE_CHECKING:
@@ -68,8 +67,8 @@ class History:
         self.path = path
         self._changed = changed or (lambda: None)
         self._writer = _Thread("writer", HistoryFile(path))
-        self._reader = _Thread("reader", HistoryFile(path, cache_kib=READING_KIB))
-        self._lists = _Thread("lists", HistoryFile(path, cache_kib=READING_KIB))
+        self._reader = _Thread("reader", HistoryFile(path))
+        self._lists = _Thread("lists", HistoryFile(path))
         self._listed: tuple[tuple[Query, int, int], array[int]] | None = None
         self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
         self._adding: asyncio.Task[None] | None = None

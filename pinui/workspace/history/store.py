@@ -29,7 +29,6 @@ from pinui.workspace.history.pinned import (
 from pinui.workspace.history.query import COLUMNS, REVOCATION, Selection, select
 from pinui.workspace.history.schema import (
     BEGINNING,
-    CACHE_KIB,
     ID_BITS,
     MAX_TIMESTAMP,
     can_search,
@@ -66,16 +65,15 @@ BATCH = 500  # SQLite's oldest limit is 999 parameters a statement
 class HistoryFile:
     """The history, opened on first use. One thread at a time; several processes may write."""
 
-    def __init__(self, path: Path, *, searchable: bool | None = None, cache_kib: int = CACHE_KIB) -> None:
+    def __init__(self, path: Path, *, searchable: bool | None = None) -> None:
         self.path = path
-        self._cache_kib = cache_kib
         self.searchable = can_search() if searchable is None else searchable
         self._connection: sqlite3.Connection | None = None
 
     @property
     def connection(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = open_database(self.path, searchable=self.searchable, cache_kib=self._cache_kib)
+            self._connection = open_database(self.path, searchable=self.searchable)
         return self._connection
 
     @property
