@@ -204,7 +204,7 @@ async def test_a_transfer_waits_for_a_service_that_can_not_be_reached_and_goes_o
         app.workspace.transfers.upload_all([photos], each=True)
         await shows(pilot, "0 of 30 · R tries now", "could not be reached · waiting for the service · ", "1 waiting")
         await pilot.press("4")
-        await shows(pilot, " s · ↑ 0 of 30")  # behind the countdown in the bar
+        await shows(pilot, " s for the service · ↑ 0 of 30")
         await go_to_transfers(app, pilot)
         async with Node(tmp_path / "node", port=urlsplit(url).port or 0, token=token):
             await pilot.press("R")
