@@ -121,7 +121,8 @@ class GatewayContent:
                     self.config.on_notice(f"“{name}” is saved as “{saved}”: not every system takes its name.")
             return Read(path, result.verification)
         except (NetworkError, ProviderError, OSError, asyncio.CancelledError):
-            await asyncio.shield(_leave(file, folder))
+            if partial is not None:
+                await asyncio.shield(_leave(file, folder))
             raise
         finally:
             file.stop()
