@@ -377,11 +377,16 @@ def test_blocks_may_come_one_by_one_as_they_are_wanted() -> None:
     verifier = CarVerifier(root)
     list(verifier.feed(encode_header([root])))
     data = b""
+    places: list[tuple[str, ...] | int | None] = []
     while (cid := verifier.wanted) is not None:
+        places.append(verifier.wanted_place)
         data += b"".join(
             event.data for event in verifier.feed_block(store[cid.multihash]) if isinstance(event, FileBytes)
         )
     assert data == DATA
+    assert places[0] == (), "the content itself, then parts by their sizes"
+    assert sum(place for place in places if isinstance(place, int)) >= len(DATA)
+    assert verifier.wanted_place is None
     assert list(verifier.finish()) == []
     with pytest.raises(AssertionError):
         list(verifier.feed_block(b""))
