@@ -125,7 +125,7 @@ def terminal(own_home: Path, tmp_path: Path, insulting_service: str) -> Iterator
 def leave(app: Terminal) -> None:
     """Esc, and the list's own keys are back in the footer (a key right after esc would be alt+key)."""
     app.press("\x1b")
-    app.shows(" browser")
+    app.shows(" copy to…")
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_what_a_service_says_cannot_steer_the_terminal_either(terminal: tuple[Te
         app.shows(ends)
         if ends == "1 done":
             app.press("1")
-            app.shows(" browser")
+            app.shows(" copy to…")
     app.press("\x1b")
     app.shows("leave field")
     app.press("\x1b5")  # alt+5
