@@ -301,9 +301,10 @@ async def files(app: Pinui, pilot: Pilot[None]) -> None:
     await shows(pilot, "panorama.tif")
     await pilot.press("g", "j", "j", "space", "space", "space", "k", "k")
     scene.furnish_transfers(app)
-    if app.size.width >= 80:  # the bar has room to count them, a moment later than the list
-        await shows(pilot, "0 of 3")
+    screen.show_status()  # nothing else tells the screen of transfers that are only for the picture
     screen.workspace_changed()
+    if app.size.width >= 80:  # the bar has room to count them
+        await shows(pilot, "0 of 3")
     await shows(pilot, "3 marked · 14 MB", "2 running")
 
 
