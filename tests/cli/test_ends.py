@@ -24,7 +24,7 @@ if sys.platform == "win32":
     pytest.skip("its signals and pipes are others", allow_module_level=True)
 
 
-@pytest.mark.parametrize("verb", ["upload", "download"])
+@pytest.mark.parametrize("verb", ["upload", pytest.param("download", marks=pytest.mark.slow)])
 def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, verb: str) -> None:
     with (here / "big.bin").open("wb") as file:
         file.truncate(600_000_000)

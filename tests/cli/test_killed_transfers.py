@@ -180,6 +180,7 @@ async def test_half_a_gibibyte_in_a_folder_that_is_killed_twenty_times_is_read_o
     await kill_folder_loop(*line, here, tmp_path, files=400, size=256 << 20, kills=20, read_again=0.1)
 
 
+@pytest.mark.slow
 async def test_forgetting_a_killed_download_of_a_folder_removes_its_files(
     line: tuple[Line, Client], here: Path, tmp_path: Path
 ) -> None:

@@ -379,6 +379,7 @@ async def test_a_revoke_of_many_pins_that_was_killed_is_finished_by_a_later_proc
     assert (await witness.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_ctrl_c_in_a_revoke_of_many_pins_says_how_to_go_on(witness: Witness) -> None:
     cids = await some_pins(witness, 12)
     witness.signal = signal.SIGINT

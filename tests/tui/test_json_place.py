@@ -355,6 +355,7 @@ def test_a_value_that_is_too_wide_says_so() -> None:
     assert lines == ['     name: "a lon…', "     short: true"]
 
 
+@pytest.mark.slow
 async def test_a_large_document_is_folded_copied_and_refused_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     document = {"rows": [{"id": number, "tags": ["a", "b"]} for number in range(30_000)], "n": [[1], [2]]}
     threads: list[threading.Thread] = []
