@@ -121,8 +121,8 @@ async def test_a_clock_that_is_wrong_and_a_gateway_that_lies_are_told(examine: E
     ("variables", "finding"),
     [
         ({"TERM": "xterm-256color"}, "256 colours"),
-        ({"TERM": "xterm", "COLORTERM": ""}, "16 colours"),
-        ({"COLORTERM": "truecolor"}, "all colours"),
+        pytest.param({"TERM": "xterm", "COLORTERM": ""}, "16 colours", marks=pytest.mark.slow),
+        pytest.param({"COLORTERM": "truecolor"}, "all colours", marks=pytest.mark.slow),
         ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, "no colours (NO_COLOR is set)"),
     ],
 )

@@ -20,6 +20,8 @@ from tests.cli.conftest import PINUI, Open, Run
 from tests.node.conftest import PROMPTLY
 from tests.workspace.rows import row
 
+pytestmark = pytest.mark.slow
+
 if sys.platform == "win32":
     pytest.skip("its signals and pipes are others", allow_module_level=True)
 

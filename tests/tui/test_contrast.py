@@ -27,6 +27,8 @@ from tests.tui import scene
 from tests.tui.pilots import SCENES, settled, shows, workbench
 from tests.tui.textual_private import strips_of
 
+pytestmark = pytest.mark.slow
+
 READABLE = 4.5
 """The contrast that WCAG 2 asks of text (AA)."""
 GROUNDS = ("background", "surface", "panel", "row")

@@ -11,6 +11,8 @@ import pytest
 
 from tests.tui.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., Terminal]
 
 

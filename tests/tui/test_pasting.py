@@ -11,6 +11,8 @@ from pinui.tui.places.content import ContentScreen
 from tests.tui import scene
 from tests.tui.pilots import paste, shows, text_of, told, until, workbench
 
+pytestmark = pytest.mark.slow
+
 SOMEBODYS = "https://gateway.example/ipfs/{}?download=1"
 
 

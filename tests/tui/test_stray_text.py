@@ -27,6 +27,8 @@ from tests.tui.pilots import (
 )
 from tests.tui.services import TOKEN
 
+pytestmark = pytest.mark.slow
+
 STRAY = "'See QmbarExample and fix Rule 5"
 
 

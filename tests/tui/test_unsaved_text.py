@@ -17,6 +17,8 @@ from pinui.workspace import Paths, Query
 from tests.tui.pilots import PATIENCE, paste, shows, text_of, told, until, workbench
 from tests.tui.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 
 def kept() -> str:
     """All that is on the disk."""

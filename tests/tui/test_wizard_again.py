@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pinui.node import Node
 from pinui.sdk.secret import Secret
 from pinui.tui.app import Pinui
@@ -12,6 +14,8 @@ from pinui.workspace import Profile
 from pinui.workspace.profiles import BUILT_IN
 from tests.tui.pilots import paste, shows, text_of, told, type_ahead, until, workbench
 from tests.tui.services import TOKEN, to_pinatas_gateway, to_the_token
+
+pytestmark = pytest.mark.slow
 
 
 async def use_pinata(app: Pinui, service: Node) -> Profile:
