@@ -69,7 +69,7 @@ class Tmux:
         while not (self._code.exists() and (code := self._code.read_text())):
             if time.monotonic() > end:
                 raise AssertionError(f"it did not end\n{self.screen()}")
-            time.sleep(0.05)
+            time.sleep(0.05)  # between two looks, as above
         return int(code)
 
     def close(self) -> None:

@@ -131,6 +131,20 @@ async def test_names_are_left_out_by_a_pattern(notes: Path) -> None:
         assert await names_in(app, entry.cid) == {"f1", "f10"}
 
 
+async def test_the_patterns_of_an_ipfsignore_count(notes: Path) -> None:
+    (notes / ".ipfsignore").write_text("*.tmp\nf1?\n")
+    (notes / "half.tmp").write_text("half")
+    async with workbench() as (app, pilot):
+        await pilot.press("3")
+        await shows(pilot, "notes/")
+        await pilot.press("j", "u")
+        await shows(pilot, "Upload notes/: 2 files", "2 excluded names")
+        await confirm(pilot, "U")
+        await shows(pilot, "1 done")
+        (entry,) = await app.workspace.history.page(Query())
+        assert await names_in(app, entry.cid) == {"f1", "f2"}
+
+
 async def test_files_and_folders_together_are_one_question(notes: Path) -> None:
     (notes.parent / "alone.txt").write_bytes(b"x" * 500)
     async with workbench() as (app, pilot):

@@ -146,6 +146,19 @@ async def test_a_filter_with_a_mistake_marks_no_list_that_nobody_meant(text: str
         await shows(pilot, "1 marked")
 
 
+def hold_lists(app: Pinui) -> asyncio.Event:
+    """Let the rest of a list wait for this event; its first rows come at once."""
+    released, history = asyncio.Event(), app.workspace.history
+    list_ids: Callable[[Query], Coroutine[Any, Any, Any]] = history.list_ids
+
+    async def late(query: Query) -> Any:
+        await released.wait()
+        return await list_ids(query)
+
+    history.list_ids = late  # type: ignore[method-assign]
+    return released
+
+
 @pytest.mark.parametrize(
     ("keys", "marked"), [(["a"], 6), (["asterisk"], 6), (["G", "v"], 1), (["v", "G"], 6), (["G", "space"], 1)]
 )
@@ -155,14 +168,7 @@ async def test_marks_wait_until_all_rows_are_known(
     monkeypatch.setattr("pinui.tui.places.pins.screen.FIRST", 2)
     async with workbench() as (app, pilot):
         await six_pins(app, pilot)
-        released, history = asyncio.Event(), app.workspace.history
-        list_ids: Callable[[Query], Coroutine[Any, Any, Any]] = history.list_ids
-
-        async def late(query: Query) -> Any:
-            await released.wait()
-            return await list_ids(query)
-
-        history.list_ids = late  # type: ignore[method-assign]
+        released = hold_lists(app)
         await pilot.press("z")  # another list, of which the first rows come at once
         await until(pilot, lambda: pins_of(app).pins.ids.is_part, "the first rows")
         await pilot.press("g", *keys, "x")
@@ -198,14 +204,7 @@ async def test_other_keys_work_while_a_waits_for_a_long_list(monkeypatch: pytest
     monkeypatch.setattr("pinui.tui.places.pins.screen.FIRST", 2)
     async with workbench() as (app, pilot):
         await six_pins(app, pilot)
-        released, history = asyncio.Event(), app.workspace.history
-        list_ids: Callable[[Query], Coroutine[Any, Any, Any]] = history.list_ids
-
-        async def late(query: Query) -> Any:
-            await released.wait()
-            return await list_ids(query)
-
-        history.list_ids = late  # type: ignore[method-assign]
+        released = hold_lists(app)
         await pilot.press("z")
         await until(pilot, lambda: pins_of(app).pins.ids.is_part, "the first rows")
         await pilot.press("g", "a", "j")
