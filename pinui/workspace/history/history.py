@@ -4,60 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from pinui.workspace.database_thread import DatabaseThread, offered, to_its_end
 from pinui.workspace.history import account
 from pinui.workspace.history.store import HistoryFile
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
     from pathlib import Path
 
     from pinui.workspace.rows import Entry, Query
 
 __all__ = ["History"]
 
-P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _reading(
-    method: Callable[Concatenate[HistoryFile, P], R],
-) -> Callable[Concatenate[History, P], Coroutine[Any, Any, R]]:
-    """A method of `HistoryFile` that changes nothing: it waits for no writer but while one commits."""
-
-    @wraps(method)
-    async def read(history: History, *args: P.args, **options: P.kwargs) -> R:
-        return await history.read(lambda file: method(file, *args, **options))
-
-    return read
-
-
-def _in_turn(
-    method: Callable[Concatenate[HistoryFile, P], R],
-) -> Callable[Concatenate[History, P], Coroutine[Any, Any, R]]:
-    """A method of `HistoryFile`, on the thread that writes."""
-
-    @wraps(method)
-    async def do(history: History, *args: P.args, **options: P.kwargs) -> R:
-        return await history.do(lambda file: method(file, *args, **options))
-
-    return do
-
-
-def _writing(
-    method: Callable[Concatenate[HistoryFile, P], R],
-) -> Callable[Concatenate[History, P], Coroutine[Any, Any, R]]:
-    """The same for a method that changes rows."""
-
-    @wraps(method)
-    async def write(history: History, *args: P.args, **options: P.kwargs) -> R:
-        return await history.write(lambda file: method(file, *args, **options))
-
-    return write
 
 
 class History:
@@ -66,9 +28,9 @@ class History:
     def __init__(self, path: Path, *, changed: Callable[[], None] | None = None) -> None:
         self.path = path
         self._changed = changed or (lambda: None)
-        self._writer = _Thread("writer", HistoryFile(path))
-        self._reader = _Thread("reader", HistoryFile(path))
-        self._lists = _Thread("lists", HistoryFile(path))
+        self._writer = DatabaseThread("writer", HistoryFile(path))
+        self._reader = DatabaseThread("reader", HistoryFile(path))
+        self._lists = DatabaseThread("lists", HistoryFile(path))
         self._listed: tuple[tuple[Query, int, int], array[int]] | None = None
         self._new: list[tuple[Entry, str | None, asyncio.Future[Entry]]] = []
         self._adding: asyncio.Task[None] | None = None
@@ -79,7 +41,7 @@ class History:
         self._new.append((entry, data, written))
         if self._adding is None or self._adding.done():
             self._adding = asyncio.get_running_loop().create_task(self._add_new())
-        return await _ended(written)
+        return await to_its_end(written)
 
     async def _add_new(self) -> None:
         while self._new:
@@ -124,47 +86,7 @@ class History:
 
     async def _beside(self, work: Callable[[HistoryFile], R]) -> R:
         # A list that no caller waits for any more must not keep the next one waiting.
-        return await _ended(self._lists.run(work), self._lists.file.interrupt)
-
-    count = _reading(HistoryFile.count)
-    count_pins = _reading(HistoryFile.count_pins)
-    ids = _reading(HistoryFile.ids)
-    entries = _reading(HistoryFile.entries)
-    page = _reading(HistoryFile.page)
-    latest = _reading(HistoryFile.latest)
-    pin_of = _reading(HistoryFile.pin_of)
-    may_know = _reading(HistoryFile.may_know)
-    sent_since = _reading(HistoryFile.sent_since)
-    record = _reading(HistoryFile.record)
-    recipients = _reading(HistoryFile.recipients)
-    rows_sharing = _reading(HistoryFile.rows_sharing)
-    pinned_elsewhere = _reading(HistoryFile.pinned_elsewhere)
-    standings = _reading(HistoryFile.standings)
-    total_size = _reading(HistoryFile.total_size)
-    check = _in_turn(HistoryFile.check)
-
-    mark_revoked = _writing(HistoryFile.mark_revoked)
-    set_verification = _writing(HistoryFile.set_verification)
-    rename = _writing(HistoryFile.rename)
-    annotate = _writing(HistoryFile.annotate)
-    file_under = _writing(HistoryFile.file_under)
-    forget = _writing(HistoryFile.forget)
-
-    # The mirror tells of a run by itself, and these change no row in sight.
-    begin_run = _in_turn(account.begin_run)
-    drop_vanished = _in_turn(account.drop_vanished)
-    finish_run = _in_turn(account.finish_run)
-    add_pin = _writing(account.add_pin)
-    name_pin = _writing(account.name_pin)
-    merge_pins = _writing(account.merge_pins)
-    forget_account = _writing(account.forget_account)
-    account_state = _reading(account.account_state)
-
-    async def aclose(self) -> None:
-        """Finish the running work and close the file."""
-        self._listed = None
-        for thread in (self._lists, self._reader, self._writer):
-            await thread.aclose()
+        return await to_its_end(self._lists.run(work), self._lists.file.interrupt)
 
     async def do(self, work: Callable[[HistoryFile], R]) -> R:
         """Use the file on the thread that writes."""
@@ -179,38 +101,46 @@ class History:
     async def write(self, work: Callable[[HistoryFile], R]) -> R:
         """Change the file on the history's thread; a cancelled caller still waits until the change is made."""
         try:
-            return await _ended(asyncio.ensure_future(self.do(work)))
+            return await to_its_end(asyncio.ensure_future(self.do(work)))
         finally:
             self._changed()
 
+    count = offered(read, HistoryFile.count)
+    count_pins = offered(read, HistoryFile.count_pins)
+    ids = offered(read, HistoryFile.ids)
+    entries = offered(read, HistoryFile.entries)
+    page = offered(read, HistoryFile.page)
+    latest = offered(read, HistoryFile.latest)
+    pin_of = offered(read, HistoryFile.pin_of)
+    may_know = offered(read, HistoryFile.may_know)
+    sent_since = offered(read, HistoryFile.sent_since)
+    record = offered(read, HistoryFile.record)
+    recipients = offered(read, HistoryFile.recipients)
+    rows_sharing = offered(read, HistoryFile.rows_sharing)
+    pinned_elsewhere = offered(read, HistoryFile.pinned_elsewhere)
+    standings = offered(read, HistoryFile.standings)
+    total_size = offered(read, HistoryFile.total_size)
+    check = offered(do, HistoryFile.check)
 
-class _Thread:
-    """The file on a thread of its own, which begins with the first work."""
+    mark_revoked = offered(write, HistoryFile.mark_revoked)
+    set_verification = offered(write, HistoryFile.set_verification)
+    rename = offered(write, HistoryFile.rename)
+    annotate = offered(write, HistoryFile.annotate)
+    file_under = offered(write, HistoryFile.file_under)
+    forget = offered(write, HistoryFile.forget)
 
-    def __init__(self, name: str, file: HistoryFile) -> None:
-        self.file = file
-        self._name = name
-        self._pool: ThreadPoolExecutor | None = None
-
-    def run(self, work: Callable[[HistoryFile], R]) -> asyncio.Future[R]:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, f"pinui-{self._name}")
-        return asyncio.get_running_loop().run_in_executor(self._pool, work, self.file)
+    # The mirror tells of a run by itself, and these change no row in sight.
+    begin_run = offered(do, account.begin_run)
+    drop_vanished = offered(do, account.drop_vanished)
+    finish_run = offered(do, account.finish_run)
+    add_pin = offered(write, account.add_pin)
+    name_pin = offered(write, account.name_pin)
+    merge_pins = offered(write, account.merge_pins)
+    forget_account = offered(write, account.forget_account)
+    account_state = offered(read, account.account_state)
 
     async def aclose(self) -> None:
-        if self._pool is not None:
-            await self.run(HistoryFile.close)
-            self._pool.shutdown(wait=False)
-            self._pool = None
-
-
-async def _ended(work: asyncio.Future[R], given_up: Callable[[], None] | None = None) -> R:
-    """Wait for work that can't be stopped, also if the caller is cancelled; `given_up` is called in that case."""
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        if given_up is not None:
-            given_up()
-        work.add_done_callback(lambda work: work.cancelled() or work.exception())  # nobody else looks at an error
-        await asyncio.wait([work])
-        raise
+        """Finish the running work and close the file."""
+        self._listed = None
+        for thread in (self._lists, self._reader, self._writer):
+            await thread.aclose()
