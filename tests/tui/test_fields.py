@@ -185,3 +185,11 @@ async def test_a_name_that_is_only_looked_at_stays_as_it_is() -> None:
         await until(pilot, lambda: not isinstance(app.screen.focused, Field))
         await settled(pilot)
         assert (await app.workspace.history.page(Query()))[0].name == f"{FAMILY}x"
+
+
+async def test_the_blank_before_a_term_that_is_pasted_into_a_filter_stays() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("slash", *"kind:json")
+        await paste(pilot, " -draft ")
+        await pilot.press(*"age:<7d")
+        assert app.screen.query_one(Input).value == "kind:json -draft age:<7d"

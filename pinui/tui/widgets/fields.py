@@ -70,6 +70,9 @@ class Field(DrawnInput):
     KEEPS_LINES: ClassVar[bool] = False
     """Whether line breaks may be part of the value. Otherwise only the first line of pasted text counts."""
 
+    KEEPS_BLANKS: ClassVar[bool] = False
+    """Whether blanks around pasted text count. Around an address or a token they don't."""
+
     _drawn = "", ""
 
     def __init__(
@@ -174,7 +177,7 @@ class Field(DrawnInput):
         # Terminals send line breaks as carriage returns; those at the end come along when a whole line is copied.
         text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
         if not self.KEEPS_LINES:
-            text, *others = text.strip().split("\n")
+            text, *others = text.strip("\n" if self.KEEPS_BLANKS else None).split("\n")
             left_out = sum(1 for line in others if line.strip())
             if left_out:
                 lines = f"{plural(left_out, 'more line')} {'was' if left_out == 1 else 'were'}"
