@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
@@ -49,6 +50,22 @@ async def test_a_second_v_waits_for_the_first() -> None:
         assert "stop verifying" not in text_of(app)
 
 
+@pytest.mark.parametrize("text", ["", "pin"])
+async def test_esc_that_comes_a_moment_too_late_closes_the_report_and_takes_no_mark_away(text: str) -> None:
+    async with workbench() as (app, pilot):
+        app.NOTIFICATION_TIMEOUT = 60  # type: ignore[misc]  until it is closed
+        go_on = await verifying(app, pilot, 2)
+        if text:
+            await pilot.press("slash", *text, "enter")
+            await shows(pilot, "6 of 6")
+        go_on.set()
+        await told(pilot, "6 verified.")
+        await shows(pilot, "esc close the report")
+        await pilot.press("escape")
+        await until(pilot, lambda: "6 verified." not in text_of(app), "the end of the report")
+        await shows(pilot, "6 of 6" if text else "6 pins", "6 marked")
+
+
 async def test_esc_drops_a_range_first_then_stops_it_and_then_clears_the_filter() -> None:
     async with workbench() as (app, pilot):
         await verifying(app, pilot, 0)
@@ -59,7 +76,7 @@ async def test_esc_drops_a_range_first_then_stops_it_and_then_clears_the_filter(
         await pilot.press("escape")
         await told(pilot, "Stopped: 6 left.")
         await shows(pilot, "6 of 6")
-        await pilot.press("escape")
+        await pilot.press("escape", "escape")  # the first one closes the report
         await until(pilot, lambda: "6 of 6" not in text_of(app), "the list without a filter")
 
 

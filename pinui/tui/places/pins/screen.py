@@ -94,6 +94,7 @@ class FilterLine(Field):
     """Words to look for. A completion of the last one is shown behind it."""
 
     BINDINGS = bindings(FILTER)
+    KEEPS_BLANKS = True
 
     def __init__(self) -> None:
         super().__init__(placeholder="filter: words, kind:json size:>1mb age:<7d on:account is:revoked to:alice -draft")
@@ -135,6 +136,8 @@ class PinsScreen(PlaceScreen):
         """The profile that the filter belongs to."""
         self._counts = 0
         self._verifying: Worker[None] | None = None
+        self._report: Timer | None = None
+        """Runs while the report of a check is in sight: an esc that was meant to stop the check closes it."""
         self._marking = asyncio.Lock()
         """Held while marks wait for the rest of the list."""
 
@@ -435,12 +438,15 @@ class PinsScreen(PlaceScreen):
         self._reload_first()
 
     def action_end(self, what: str) -> None:
-        """Drop the range, stop verifying, clear the filter, or take the marks away."""
+        """Drop the range, stop verifying, close its report, clear the filter, or take the marks away."""
         if what == "range":
             self.pins.end_range(marking=False)
             self._marks_changed()
         elif what == "verify" and self._verifying is not None:
             self._verifying.cancel()
+        elif what == "report":
+            self.app.clear_notifications()
+            self._end_report()
         elif what == "marks":
             self._mark(self.pins.marked.clear)  # after rows that are being marked
         else:
@@ -487,6 +493,8 @@ class PinsScreen(PlaceScreen):
             return "range"
         if self.pins.has_focus and self._verifying is not None:
             return "verify"
+        if self.pins.has_focus and self._report is not None:
+            return "report"
         if self.asked.text or self.has_class("-filter"):
             return "filter"
         return "marks" if self.pins.has_focus and self.pins.marked else ""
@@ -712,10 +720,19 @@ class PinsScreen(PlaceScreen):
                 await verify(self, await self._chosen_entries())
             finally:
                 self._verifying = None
+                if self.is_running:
+                    self._report = self.set_timer(self.app.NOTIFICATION_TIMEOUT, self._end_report)
                 self.refresh_bindings()
 
+        self._end_report()
         self._verifying = self.work_on(verify_chosen, "verify")
         self.refresh_bindings()
+
+    def _end_report(self) -> None:
+        if self._report is not None:
+            self._report.stop()
+            self._report = None
+            self.refresh_bindings()
 
     def action_rename(self) -> None:
         """Ask for a name of the user's own."""
