@@ -146,7 +146,7 @@ async def finish_copy(
     if transfer.failure is not None and not counted["failed"] and not counted["left out"]:
         raise transfer.failure
     counted["left"] += transfer.unfinished
-    if counted["left"] or (counted["failed"] and not transfer.is_for_good):
+    if transfer.can_go_on:
         console.say("`pinui transfers resume` tries again.")
     return counted
 

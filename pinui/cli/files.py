@@ -155,7 +155,7 @@ async def finish(workspace: Workspace, console: Console, transfer: Transfer) -> 
     if transfer.unfinished:
         was = "was" if transfer.unfinished == 1 else "were"
         console.say(f"{transfer.unfinished:,} of {plural(transfer.items, 'file')} {was} not tried.")
-    if failed and not transfer.is_for_good:
+    if failed and transfer.can_go_on:
         console.say(TRIES_AGAIN)
     return done, failed
 
@@ -347,7 +347,7 @@ async def finish_download(workspace: Workspace, console: Console, transfer: Tran
     if is_new and isinstance(transfer.failure, AlreadyExists):  # nothing was begun
         await workspace.transfers.forget(transfer)
     if transfer.failure is not None:
-        if isinstance(transfer.failure, PinuiError | WorkspaceError) and not transfer.is_for_good:
+        if isinstance(transfer.failure, PinuiError | WorkspaceError) and transfer.can_go_on:
             transfer.failure.hint = " ".join(filter(None, (transfer.failure.hint, TRIES_AGAIN)))
         raise transfer.failure
     if transfer.path is None or transfer.state != "done":

@@ -138,7 +138,7 @@ async def finish_revoke(workspace: Workspace, console: Console, transfer: Transf
     console.say(report(revoked, gone, left=transfer.unfinished))
     if failed:
         console.say(f"pinui: {count(failed)} of {count(transfer.items)} could not be revoked.")
-    if transfer.unfinished or (failed and not transfer.is_for_good):
+    if transfer.can_go_on:
         console.say("`pinui transfers resume` tries again.")
     return transfer.state == "done"
 

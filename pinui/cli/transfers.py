@@ -48,17 +48,17 @@ async def _list(workspace: Workspace, console: Console) -> int:
 
 async def _resume(workspace: Workspace, console: Console, ids: Sequence[int]) -> int:
     chosen = await _chosen(workspace, ids)
-    failed = any(request.state == "failed" for request in chosen)
+    failed = False
     for request in chosen:
         if request.is_running:
             console.say(f"Transfer {request.id} is running in another pinui process.")
             failed = True
     rows = {row.number: row for row in await workspace.transfers.look()}
-    begun = [rows[request.id] for request in chosen if request.id in rows and request.state != "failed"]
+    begun = [rows[request.id] for request in chosen if request.id in rows and request.can_go_on]
     for transfer in begun:
         workspace.transfers.resume(transfer)
         failed |= not await _finish(workspace, console, transfer)
-    left = [one for one in await workspace.transfers.ledger.requests() if one.state == "failed"]
+    left = [one for one in await workspace.transfers.ledger.requests() if not one.can_go_on and not one.is_running]
     failed |= any(one.id in {request.id for request in chosen} for one in left)
     if left:
         them = "it" if len(left) == 1 else "them"
@@ -120,11 +120,7 @@ async def _chosen(workspace: Workspace, ids: Sequence[int]) -> list[Request]:
 
 
 def _state(request: Request) -> str:
-    """The state for a person: a request whose items have all been tried has failed, until it is resumed."""
-    if request.is_running:
-        return "running"
-    tally = request.tally
-    return "failed" if tally.broken_off and tally.broken_off == tally.left else request.state
+    return "running" if request.is_running else request.state
 
 
 def _progress(request: Request) -> str:

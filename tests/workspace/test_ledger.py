@@ -117,6 +117,19 @@ def test_what_was_taken_and_not_begun_is_as_it_was(ledger: LedgerFile) -> None:
     assert [item.started_at for item in ledger.take(request, 2)] == [None, None]
 
 
+def test_an_item_that_broke_off_may_be_done_when_it_is_tried_again(ledger: LedgerFile) -> None:
+    request = ledger.add("upload", "local", "x", {}, files("a", "b"))
+    broken, failed = ledger.take(request, 2)
+    finish(ledger, broken, ItemState.BROKEN_OFF)
+    finish(ledger, failed, ItemState.FAILED)
+    ledger.retry(request, broken.id)
+    [again] = ledger.take(request, 2)
+    assert (again.started_at is not None, again.seen) == (True, "1")
+    ledger.retry(request)
+    [fresh] = ledger.take(request, 2)
+    assert (fresh.started_at, fresh.seen) == (None, None)
+
+
 @pytest.mark.parametrize("theirs", ["PRAGMA application_id = 7", "CREATE TABLE others (id)"])
 def test_a_file_of_another_program_is_left_alone(path: Path, theirs: str) -> None:
     path.parent.mkdir()

@@ -77,7 +77,7 @@ async def test_files_for_a_service_that_can_not_be_reached_are_not_all_tried(
     assert len(begun) <= 3, "those that ran at the same time"
     assert (many.state, alone.state) == ("failed", "failed")
     assert many.unfinished >= 17
-    assert [one.state for one in await workspace.transfers.ledger.requests()] == ["unfinished", "unfinished"]
+    assert [one.can_go_on for one in await workspace.transfers.ledger.requests()] == [True, True]
 
 
 async def test_a_patient_queue_waits_for_the_service_and_goes_on(
@@ -215,6 +215,47 @@ def refuse(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, names: set[str
         return await upload(source, **options)
 
     monkeypatch.setattr(workspace, "upload", odd)
+
+
+async def test_a_failed_transfer_has_the_same_state_in_every_list_before_and_after_a_restart(
+    own_home: Path, files: list[Path]
+) -> None:
+    async with await Workspace.open() as workspace:
+        missing = files[0].rename(files[0].with_name("away.txt"))
+        transfer = workspace.transfers.upload(files[0])
+        await workspace.transfers.join()
+        assert (transfer.state, transfer.failed) == ("failed", 1)
+        await workspace.transfers.look()
+        assert workspace.transfers.all == [transfer]
+    async with await Workspace.open() as workspace:
+        [request] = await workspace.transfers.ledger.requests()
+        [row] = await workspace.transfers.look()
+        assert (request.state, row.state, row.error) == ("failed", "failed", transfer.error)
+        missing.rename(files[0])
+        workspace.transfers.resume(row)
+        await workspace.transfers.join()
+        assert row.state == "done"
+
+
+async def test_a_file_that_failed_for_now_is_resumed_beside_one_that_failed_for_good(
+    own_home: Path, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = files[0].rename(files[0].with_name("away.txt"))
+    async with await Workspace.open() as workspace:
+        refuse(workspace, monkeypatch, {"1.txt"})
+        transfer = workspace.transfers.upload_all(files[:3])
+        await workspace.transfers.join()
+        assert (transfer.failed, transfer.for_good, transfer.can_go_on) == (2, 1, True)
+    missing.rename(files[0])
+    async with await Workspace.open() as workspace:
+        [request] = await workspace.transfers.ledger.requests()
+        assert (request.state, request.can_go_on) == ("failed", True)
+        [row] = await workspace.transfers.look()
+        workspace.transfers.resume(row)
+        await workspace.transfers.join()
+        assert (row.state, row.finished, row.failed, row.can_go_on) == ("failed", 2, 1, False)
+        [request] = await workspace.transfers.ledger.requests()
+        assert (request.state, request.can_go_on) == ("failed", False)
 
 
 async def test_one_file_of_a_transfer_is_tried_again(

@@ -68,7 +68,6 @@ LAYOUT = Layout(
     WorkspaceError,
     "It holds unfinished transfers. Move it away, and the next transfer makes a new one.",
 )
-RETRIED = (ItemState.FAILED, ItemState.BROKEN_OFF, ItemState.CANCELLED)
 
 COLUMNS = (
     "id, source, coalesce(shown, source), destination, size, seen, state, started_at, done, cid, entry, error, hint,"
@@ -177,13 +176,12 @@ class LedgerFile:
             found = database.execute("SELECT owner FROM requests WHERE id = ?", (request,)).fetchone()
             if found is None or (found[0] != self._owner.name and self._is_alive(found[0])):
                 return False
-            database.execute("UPDATE requests SET owner = ? WHERE id = ?", (self._owner.name, request))
+            database.execute(
+                "UPDATE requests SET owner = ?, state = 'unfinished' WHERE id = ?", (self._owner.name, request)
+            )
             database.execute(
                 "UPDATE items SET state = ?, error = NULL, hint = NULL WHERE request = ? AND state IN (?, ?)",
                 (ItemState.WAITING, request, ItemState.RUNNING, ItemState.BROKEN_OFF),
-            )
-            database.execute(
-                "UPDATE requests SET state = 'unfinished' WHERE id = ? AND state IN ('paused', 'cancelled')", (request,)
             )
         return True
 
@@ -230,8 +228,6 @@ class LedgerFile:
             request,
         )
         for state, items, size, kept in rows:
-            if state == ItemState.CANCELLED:
-                continue
             done, failed = state == ItemState.DONE, state == ItemState.FAILED
             counted = Tally(
                 counted.items + items,
@@ -297,13 +293,20 @@ class LedgerFile:
             )
 
     def retry(self, request: int, item: int | None = None) -> None:
-        """Failed and cancelled items wait again, or one of them: their sources are looked at as they are now."""
-        which = "" if item is None else " AND id = ?"
+        """Failed items wait again, or one of them.
+
+        The source of an item that failed for good is looked at as it is now. One that broke off may be done already.
+        """
+        of = "request = ?" if item is None else "request = ? AND id = ?"
+        values = (request,) if item is None else (request, item)
         with self._writing() as database:
             database.execute(
-                "UPDATE items SET state = ?, error = NULL, hint = NULL, seen = NULL, started_at = NULL, done = 0"  # noqa: S608
-                f" WHERE request = ? AND state IN (?, ?, ?){which}",
-                (ItemState.WAITING, request, *RETRIED, *(() if item is None else (item,))),
+                f"UPDATE items SET seen = NULL, started_at = NULL, done = 0 WHERE {of} AND state = ?",  # noqa: S608
+                (*values, ItemState.FAILED),
+            )
+            database.execute(
+                f"UPDATE items SET state = ?, error = NULL, hint = NULL WHERE {of} AND state IN (?, ?)",  # noqa: S608
+                (ItemState.WAITING, *values, ItemState.FAILED, ItemState.BROKEN_OFF),
             )
             database.execute("UPDATE requests SET state = 'unfinished' WHERE id = ?", (request,))
 
@@ -364,6 +367,8 @@ class LedgerFile:
 
 def _request(row: Sequence[Any], tally: Tally, error: str | None, *, is_running: bool) -> Request:
     id_, kind, profile, title, state, options, is_listed, created_at, _owner = row
+    if state == "unfinished" and not is_running and is_listed and tally.items and tally.left == tally.broken_off:
+        state = "failed"
     return Request(
         id_, kind, profile, title, state, json.loads(options), bool(is_listed), created_at, is_running, tally, error
     )

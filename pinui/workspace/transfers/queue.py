@@ -204,8 +204,8 @@ class Transfers:
         for one in waiting:
             if (request := free.get(one.number or 0)) is None:
                 self.all.remove(one)
-            elif one.state != "failed":
-                _count(one, request)
+            elif one.failure is None:  # else the row tells the reason from its own run
+                _fill(one, request)
         known = {transfer.number for transfer in self.all}
         rows = [self._row_of(request) for number, request in free.items() if number not in known]
         self._changed()
@@ -216,8 +216,8 @@ class Transfers:
         return await self.ledger.has_news()
 
     def resume(self, transfer: Transfer) -> None:
-        """Go on with a row that is paused or was left; failed items stay failed."""
-        if transfer.state in ("left", "paused"):
+        """Go on with a row that is paused, was left or has failed for now; items that failed for good stay failed."""
+        if transfer.state in ("left", "paused", "failed"):
             self._again(transfer, "resume")
 
     def go_on_with_all(self) -> None:
@@ -287,6 +287,7 @@ class Transfers:
         await self.ledger.retry(transfer.number, item.id)
         if transfer.is_active:
             transfer.failed = max(0, transfer.failed - 1)
+            transfer.for_good = max(0, transfer.for_good - (item.state is ItemState.FAILED))
             self._changed()
         else:
             self._again(transfer, "resume")
@@ -313,14 +314,11 @@ class Transfers:
         self._start(transfer, _Line(again=how, items=items))
 
     def _row_of(self, request: Request) -> Transfer:
-        transfer = Transfer(self._next_id, request.kind, request.title, "left", profile=request.profile)
+        transfer = Transfer(self._next_id, request.kind, request.title, profile=request.profile)
         transfer.mark = self.ledger.mark
         self._next_id += 1
         transfer.number, transfer.options = request.id, request.options
-        if request.state in ("paused", "failed"):
-            transfer.state = "paused" if request.state == "paused" else "failed"
-        transfer.error = request.error
-        _count(transfer, request)
+        _fill(transfer, request)
         self.all.append(transfer)
         return transfer
 
@@ -459,8 +457,7 @@ class Transfers:
             transfer.state = "failed" if transfer.failed or transfer.unfinished else "done"
             if transfer.items == 1 and transfer.total is not None:
                 transfer.done = transfer.total if transfer.state == "done" else transfer.done
-            ends_as = "failed" if transfer.is_for_good and not transfer.unfinished else "unfinished"
-            await self._let_go(transfer, line, "done" if transfer.state == "done" else ends_as)
+            await self._let_go(transfer, line, "done" if transfer.state == "done" else "unfinished")
 
     async def _let_go(self, transfer: Transfer, line: _Line, state: Any) -> None:
         if transfer.number is None:
@@ -574,7 +571,7 @@ class Transfers:
             for_good = is_for_good(error)
             item.state = ItemState.FAILED if for_good else ItemState.BROKEN_OFF
             transfer.failed += 1
-            transfer.is_for_good |= for_good
+            transfer.for_good += for_good
         else:
             item.state, item.error, item.hint = ItemState.DONE, None, None
             self._away.pop(_line_of(transfer), None)
@@ -732,15 +729,20 @@ def _innermost(error: BaseException) -> BaseException:
     return _innermost(cast("BaseException", error.exceptions[0])) if isinstance(error, BaseExceptionGroup) else error
 
 
-def _count(transfer: Transfer, request: Request) -> None:
+def _fill(transfer: Transfer, request: Request) -> None:
+    """Take over the facts of a request that no process works on."""
     transfer.is_listed = request.is_listed
     _tell(transfer, request.tally)
+    transfer.state = request.state if request.state in ("paused", "failed") else "left"
+    transfer.error = request.error
+    if request.error is not None and transfer.items > 1:
+        transfer.error = f"{transfer.failed:,} of {transfer.items:,} failed. {request.error}"
 
 
 def _tell(transfer: Transfer, tally: Tally) -> None:
     """Take over the numbers of the ledger."""
-    transfer.items, transfer.finished, transfer.failed = tally.items, tally.done, tally.failed
-    transfer.is_for_good = bool(tally.failed)
+    transfer.items, transfer.finished = tally.items, tally.done
+    transfer.failed, transfer.for_good = tally.failed + tally.broken_off, tally.failed
     transfer.done_size = tally.done_size
     transfer.done = tally.done_size + tally.kept
     if transfer.items != 1 or transfer.total is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Item", "ItemState", "NewItem", "Request", "RequestState", "Tally"]
 
 RequestState = Literal["unfinished", "paused", "failed", "done", "cancelled"]
-"""`failed`: nothing is left to try, and some items failed for good."""
+"""`failed`: everything that is left was tried and failed, for good or for now."""
 
 
 class ItemState(IntEnum):
@@ -26,7 +26,6 @@ class ItemState(IntEnum):
     RUNNING = 2
     """A process runs it, or did so when it was killed."""
     WAITING = 3
-    CANCELLED = 4
     DONE = 5
 
 
@@ -129,3 +128,8 @@ class Request:
     tally: Tally = field(default_factory=Tally)
     error: str | None = None
     """The reason for which an item failed, if one did."""
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether resuming has something to try: not everything that is left has failed for good."""
+        return not self.is_listed or self.tally.left > 0

@@ -123,8 +123,8 @@ class Transfer:
     """Items that are done."""
     failed: int = 0
     """Items that have failed."""
-    is_for_good: bool = False
-    """Whether some items failed for good: resuming does not try these again."""
+    for_good: int = 0
+    """Items that have failed for good: resuming does not try these again."""
     done_size: int = 0
     """Bytes of the items that are done."""
     running: dict[int, Item] = field(default_factory=dict[int, "Item"])
@@ -152,3 +152,8 @@ class Transfer:
     def unfinished(self) -> int:
         """The number of items that are neither done nor failed."""
         return max(0, self.items - self.finished - self.failed)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether resuming has something to try: not everything that is left has failed for good."""
+        return self.items > self.finished + self.for_good
