@@ -51,7 +51,7 @@ def revoke(options: Namespace, console: Console) -> int:
         if not console.confirm(f"Revoke {what}?"):
             console.say("Nothing was revoked.")
             return 1
-    if len(pins) == 1:
+    if len(pins) == 1 and not options.filter:
         return run(options, console, lambda workspace: _revoke_one(workspace, console, pins[0].source))
     return run(options, console, lambda workspace: _revoke_many(workspace, console, pins, options.filter))
 
@@ -61,13 +61,14 @@ def _found(options: Namespace, console: Console) -> list[NewItem]:
     checked_filter(options.filter)
     text = encodable(options.filter)
 
-    async def find(workspace: Workspace) -> list[Entry]:
+    async def find(workspace: Workspace) -> tuple[list[Entry], list[NewItem]]:
         with suppress(Unsupported):  # a service that lists nothing: the history knows its pins
             await workspace.sync(full=True)  # names may have changed at the service
         query = Query(text=text, of="pins", profile=workspace.profile.name, pinned=True)
-        return await workspace.history.entries(await workspace.history.ids(query))
+        found = await workspace.history.entries(await workspace.history.ids(query))
+        return found, [] if options.dry_run else await _without_answers(workspace, options.filter)
 
-    found = run(options, console, find)
+    found, lost = run(options, console, find)
     named = len(found) if options.dry_run else MOST_NAMED
     for entry in found[:named]:
         console.say(f"  {clean_line(entry.title)}  {size(entry.bytes)}")
@@ -76,7 +77,24 @@ def _found(options: Namespace, console: Console) -> list[NewItem]:
     if found:
         total = total_size([entry.bytes for entry in found], in_all=len(found) > 1)
         console.say(f"{plural(len(found), 'pin')}, {total}.")
-    return [NewItem(entry.cid, shown=entry.title) for entry in found]
+    if lost:
+        console.say(f"{plural(len(lost), 'more pin')} of an earlier run, gone without an answer.")
+    return [NewItem(entry.cid, shown=entry.title) for entry in found] + lost
+
+
+async def _without_answers(workspace: Workspace, text: str) -> list[NewItem]:
+    """The pins that an earlier run of the same command asked to revoke, and that are gone: its answers were lost."""
+    transfers = workspace.transfers
+    known = await transfers.find("revoke", revoke_options((), text))
+    if known is None:
+        return []
+    pinned = set(await workspace.pinned_cids())
+    items = await transfers.ledger.items(await transfers.ledger.ids(known.id))
+    return [
+        NewItem(item.source, shown=item.shown, seen=item.seen)
+        for item in items
+        if item.started_at is not None and item.state is not ItemState.DONE and item.source not in pinned
+    ]
 
 
 def _tell_would(console: Console, pins: list[NewItem]) -> int:
