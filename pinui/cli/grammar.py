@@ -36,15 +36,22 @@ ADDRESS = "a CID, or an address that contains /ipfs/CID; - reads it from stdin"
 QUOTES = """Put single quotes around JSON in a shell: pinui store '{"hello":"world"}'"""
 
 
+COMMON = ("--profile", "--json", "--debug", "-V", "--version")
+"""The options that may come before the verb."""
+OPTION = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that answers a typing error with the nearest known word."""
 
     typed = ""
     """The verb, where it is known before the words are parsed."""
+    unknown = ""
+    """The first option before the verb that doesn't exist. argparse would take the word after it for the verb."""
 
     def error(self, message: str) -> NoReturn:
-        hint = f"See `{self.prog} --help`."
-        said, _, _ = message.partition(" (choose from")
+        hint = f"See `{self.prog} {self.typed} --help`." if self.typed in GRAMMAR else f"See `{self.prog} --help`."
+        said, _, _ = message.removeprefix("argument ").partition(" (choose from")
         wrong, _, choices = message.partition("invalid choice: ")[2].partition(" (choose from ")
         if choices:
             from difflib import get_close_matches  # only after a typing error
@@ -61,7 +68,10 @@ class Parser(argparse.ArgumentParser):
                 hint = f"`{self.prog}` by itself lists."
             if option := re.match("argument (--[a-z]+)", message):
                 said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"
-        if message.startswith("unrecognized") and self.typed == "store":
+        stray = OPTION.search(message) if message.startswith("unrecognized") else None
+        if self.unknown or stray:
+            said = f"there is no option {self.unknown or (stray and stray[0])}"
+        elif message.startswith("unrecognized") and self.typed == "store":
             hint = QUOTES
         sys.stderr.write(clean(f"pinui: {said}\n       {hint}\n"))  # words may come from elsewhere, by way of xargs
         raise SystemExit(2)
@@ -82,6 +92,9 @@ def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     _add_common(parser, default=None)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     parser.typed = typed = verb_in(arguments)
+    before = arguments[: arguments.index(typed)] if typed else ()
+    options = (word.partition("=")[0] for word in before if word.startswith("-"))
+    parser.unknown = next((option for option in options if option not in COMMON), "")
     for name in [typed] if typed in GRAMMAR else GRAMMAR:
         GRAMMAR[name](_Verbs(verbs, everywhere))
     return parser
@@ -397,13 +410,13 @@ def _node(verbs: _Verbs) -> None:
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
         return int(text)
-    raise argparse.ArgumentTypeError(f"“{text}” is no port: give a number from 1 to 65535")
+    raise argparse.ArgumentTypeError(f"give a port from 1 to 65535, not “{text}”")
 
 
 def _peers(text: str) -> int:
     if text == "-1" or (text.isascii() and text.isdigit() and int(text) > 0):
         return int(text)
-    raise argparse.ArgumentTypeError(f"“{text}” is no number of peers: give 1 or more, or -1 for all of them")
+    raise argparse.ArgumentTypeError(f"give a number from 1 on, or -1 for all peers, not “{text}”")
 
 
 def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
@@ -424,13 +437,13 @@ def _add_folder_options(verb: argparse.ArgumentParser, each: str) -> None:
 def _from_zero(text: str) -> int:
     if text.isascii() and text.isdigit():
         return int(text)
-    raise argparse.ArgumentTypeError(f"“{text}” is no number from 0 on")
+    raise argparse.ArgumentTypeError(f"give a number from 0 on, not “{text}”")
 
 
 def _at_least_one(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"“{text}” is no number above 0")
+    raise argparse.ArgumentTypeError(f"give a number from 1 on, not “{text}”")
 
 
 def _add_filters(parser: argparse.ArgumentParser, *, inherited: bool) -> None:

@@ -38,7 +38,8 @@ def _plain(style: Style | None, screen: float) -> Style:
     ground, text = _brightness(style.bgcolor, screen), _brightness(style.color, 1 - screen)
     reverse = abs(ground - screen) > STANDS_OUT
     dim = not reverse and abs(text - ground) < FADES
-    return style + PLAIN + Style(reverse=reverse != bool(style.reverse), dim=dim)
+    # A dim ground would still be bright: behind a dialog, the chosen place and the cursor are dim text instead.
+    return style + PLAIN + Style(reverse=not dim and reverse != bool(style.reverse), dim=dim)
 
 
 def _brightness(colour: RichColor | None, otherwise: float) -> float:

@@ -249,16 +249,16 @@ def _term(match: re.Match[str], mistakes: list[str]) -> Term | None:
         return None
     term = _keyed(key, value, negated)
     if isinstance(term, str):
-        mistakes.append(f"{whole}: {term}")
+        mistakes.append(f"{whole}: give {term}")
         return None
     return term
 
 
 def _keyed(key: str, value: str, negated: bool) -> Term | str:
-    """The term, or what is wrong with it."""
+    """The term, or the values to give instead."""
     word = value.lower()
     if key == "to":
-        return To(value, negated) if folded(value) else "a part of the recipient's name follows, as in to:alice"
+        return To(value, negated) if folded(value) else "a part of the recipient's name, as in to:alice"
     if key == "kind":
         return KindIs(word, negated) if word in KIND_WORDS else f"one of {', '.join(KIND_WORDS)}"
     if key == "on":

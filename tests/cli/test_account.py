@@ -64,7 +64,7 @@ def test_a_mistake_in_a_filter_is_told(call: Run) -> None:
     for verb in ("pins", "history", "revoke"):
         ran = call(verb, "--filter", "size:>1mbb")
         assert (ran.code, ran.out) == (2, "")
-        assert "size:>1mbb: a size such as >1mb or <300kb" in ran.err
+        assert "size:>1mbb: give a size such as >1mb or <300kb" in ran.err
 
 
 def test_an_unknown_size_or_date_is_in_no_revoke(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -308,6 +308,20 @@ class TestUsage:
         assert ran.code == 2
         assert "did you mean “store”?" in ran.err
 
+    @pytest.mark.parametrize(
+        ("line", "option", "verb"),
+        [
+            ("-p nobody store {}", "-p", ""),
+            ("--json --prof=nobody pins", "--prof", "pins "),
+            ("-p store {}", "-p", "store "),
+            ("store {} --nmae photo", "--nmae", "store "),
+        ],
+    )
+    def test_an_option_that_does_not_exist_is_named(self, line: str, option: str, verb: str, call: Run) -> None:
+        ran = call(*line.split())
+        assert ran.code == 2
+        assert ran.err == f"pinui: there is no option {option}\n       See `pinui {verb}--help`.\n"
+
     def test_list_is_answered_with_the_verb_that_lists(self, call: Run) -> None:
         for verb in ("history", "transfers"):
             ran = call(verb, "list")

@@ -135,7 +135,7 @@ async def test_a_mistake_in_the_filter_is_told_and_empties_nothing() -> None:
         await shows(pilot, "2 pins")
         await pilot.press("slash")
         app.screen.query_one(Input).value = "size:>1mbb"
-        await shows(pilot, "size:>1mbb: a size such as >1mb or <300kb", "2 pins")
+        await shows(pilot, "size:>1mbb: give a size such as >1mb or <300kb", "2 pins")
         app.screen.query_one(Input).value = "kind:json -two"
         await shows(pilot, " 1 of ")
 

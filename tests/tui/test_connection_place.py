@@ -27,6 +27,17 @@ async def test_what_the_node_holds_is_counted_anew_on_every_visit() -> None:
         await shows(pilot, "On the account   1 pin", "In history here  1 record")
 
 
+async def test_a_profile_that_cannot_be_edited_says_why() -> None:
+    async with workbench() as (app, pilot):
+        await pilot.press("5")
+        await shows(pilot, "▌local", "Settings         built in; nothing to edit or remove")
+        assert [app.screen.check_action(action, ()) for action in ("edit", "replace_token", "remove")] == [None] * 3
+        await pilot.press("j")
+        await shows(pilot, "▌pinata")
+        await until(pilot, lambda: "Settings" not in text_of(app), "the facts of the other profile")
+        assert all(app.screen.check_action(action, ()) for action in ("edit", "replace_token", "remove"))
+
+
 @pytest.mark.parametrize("width", [60, 80, 132])
 async def test_a_long_name_leaves_the_bar_to_the_places(width: int) -> None:
     async with workbench(size=(width, 24)) as (app, pilot):

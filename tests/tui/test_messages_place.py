@@ -413,3 +413,18 @@ async def test_leaving_asks_while_a_message_is_being_stored(monkeypatch: pytest.
         await told(pilot, "Stored as")
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running, "the end")
+
+
+async def test_a_toast_is_shown_once_when_a_dialog_opens_over_it() -> None:
+    async with workbench() as (app, pilot):
+        await app.workspace.send("alice", "hello")
+        await pilot.press("4")
+        await shows(pilot, "hello")
+        app.notify("The lantern is lit.", timeout=600)
+        await shows(pilot, "The lantern is lit.")
+        await pilot.press("y")
+        await shows(pilot, "copied in full")
+        await until(pilot, lambda: text_of(app).count("The lantern is lit.") == 1, "one toast")
+        await pilot.press("escape")
+        await until(pilot, lambda: "copied in full" not in text_of(app), "the place")
+        await shows(pilot, "The lantern is lit.")

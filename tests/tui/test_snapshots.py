@@ -120,3 +120,17 @@ async def test_colours_are_left_out_where_nobody_wants_them(monkeypatch: pytest.
             colours = {colour for style in styles for colour in (style.color, style.bgcolor) if colour is not None}
             assert all(colour.is_default for colour in colours), "not even greys"
             assert any(style.reverse for style in styles), "the chosen row can be seen without colours"
+
+
+async def test_without_colours_everything_behind_a_dialog_is_dim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with workbench(size=(80, 24)) as (app, pilot):
+        await pilot.press("2", "i", "7")
+        await shows(pilot, "valid")
+        rows = [(text, style) for strip in strips_of(app)[:4] for text, style, _ in strip if style is not None]
+        assert {"pinui", "2 JSON", ""} <= {text.strip() for text, style in rows if style.reverse}, "and the cursor"
+        await pilot.press("f7")
+        await shows(pilot, "The name of this document")
+        rows = [(text, style) for strip in strips_of(app)[:4] for text, style, _ in strip if style is not None]
+        assert not [text for text, style in rows if style.reverse]
+        assert all(style.dim for text, style in rows if text.strip() in ("pinui", "local", "2 JSON", "7"))

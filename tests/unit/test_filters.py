@@ -43,12 +43,12 @@ def test_each_kind_of_term_is_understood() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("size:>1mbb", "size:>1mbb: a size such as >1mb or <300kb"),
-        ("age:old", "age:old: an age such as <7d, >2h or >1y"),
-        ("kind:movie", "kind:movie: one of json, file, message, dir"),
-        ("on:mars", "on:mars: one of account, here, both, elsewhere"),
-        ("is:nice", "is:nice: one of revoked, pinned, verified, unverified, mismatch"),
-        ("to:", "to:: a part of the recipient's name follows, as in to:alice"),
+        ("size:>1mbb", "size:>1mbb: give a size such as >1mb or <300kb"),
+        ("age:old", "age:old: give an age such as <7d, >2h or >1y"),
+        ("kind:movie", "kind:movie: give one of json, file, message, dir"),
+        ("on:mars", "on:mars: give one of account, here, both, elsewhere"),
+        ("is:nice", "is:nice: give one of revoked, pinned, verified, unverified, mismatch"),
+        ("to:", "to:: give a part of the recipient's name, as in to:alice"),
     ],
 )
 def test_a_mistake_is_told_and_leaves_the_other_terms(text: str, sentence: str) -> None:

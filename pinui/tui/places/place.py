@@ -82,6 +82,10 @@ class PlaceScreen(KeepsFocus[None]):
         self.show_status()
         self.call_after_refresh(self.workspace_changed)  # what is shown depends on how wide the panes are
 
+    def on_screen_suspend(self, _event: events.ScreenSuspend) -> None:
+        """Leave toasts to the dialog in front, which shows them too, at another height."""
+        self.query("ToastHolder").remove()
+
     def show_status(self) -> None:
         """Bring the top bar up to date."""
         bar = self.query_one(TopBar)

@@ -16,9 +16,10 @@ from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.line_view import Lines, LineView
 from pinui.workspace import Credential, KeyringState, NoToken, Profile, Query, TestResult
 from pinui.workspace.credentials import ending
+from pinui.workspace.profiles import ENVIRONMENT
 from pinui.workspace.sentences import api_sentence, kind_of_service
 
-__all__ = ["ORIGINS", "Facts", "replication_words", "standing", "token_goes", "token_words"]
+__all__ = ["FIXED", "ORIGINS", "Facts", "replication_words", "standing", "token_goes", "token_words"]
 
 LABEL = 17
 BARS = "▁▂▃▄▅▆▇█"
@@ -26,6 +27,11 @@ ORIGINS = {
     "session": "in memory, for this run only",
     "node": "the node makes its own",
 }
+FIXED = {
+    "local": "built in; nothing to edit or remove",
+    ENVIRONMENT: "from PINUI_API_URL; nothing to edit or remove",
+}
+"""Profiles that can't be edited or removed, and the reason."""
 
 
 class Facts(LineView):
@@ -74,6 +80,8 @@ class Facts(LineView):
             facts.append(("Token", words))
         else:
             facts.append(("Token", ORIGINS["node"]))
+        if profile.name in FIXED:
+            facts.append(("Settings", FIXED[profile.name]))
         if known := api_sentence(workspace.profile if used else profile):
             facts.append(("Which API", known))
         if tests := self.app.tests.get(profile.name):

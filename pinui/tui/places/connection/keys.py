@@ -34,7 +34,7 @@ CONNECTION = Group(
             "delete",
             "screen.remove",
             "remove",
-            "Remove this profile and its token, of a built-in one the token; asks first",
+            "Remove this profile and its token, or the token of a built-in one; asks first",
         ),
         spare("connection.copy", "y", "screen.copy", "copy", "Copy the API or gateway address"),
     ),

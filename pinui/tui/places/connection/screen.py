@@ -17,14 +17,13 @@ from pinui.sdk.urls import origin_text
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
-from pinui.tui.places.connection.facts import ORIGINS, Facts, standing, token_goes
+from pinui.tui.places.connection.facts import FIXED, ORIGINS, Facts, standing, token_goes
 from pinui.tui.places.connection.keys import CONNECTION
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
 from pinui.workspace import Profile
-from pinui.workspace.profiles import ENVIRONMENT
 
 if TYPE_CHECKING:
     from pinui.tui.dialogs.confirm import Confirm
@@ -161,9 +160,6 @@ class ConnectionScreen(PlaceScreen):
 
     async def _edit(self) -> None:
         profile = self.chosen
-        if profile.preset == "local":
-            self.app.tell("The embedded node has nothing to set.", warning=True)
-            return
         question = f"API address of {profile.name}"
         api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""), more=True)
         if api is None:
@@ -193,9 +189,6 @@ class ConnectionScreen(PlaceScreen):
         from pinui.sdk.secret import Secret
 
         profile = self.chosen
-        if profile.preset == "local":
-            self.app.tell("The embedded node makes its own token.", warning=True)
-            return
         note = token_goes(await self.workspace.credentials.keyring_state())
         typed = await self.ask(TokenPrompt("Token", f"New token for {profile.name}", note=note, password=True))
         secret = Secret(one_token(typed or ""))
@@ -232,9 +225,9 @@ class ConnectionScreen(PlaceScreen):
         await self._reload(workspace.profile.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The embedded node and the service that PINUI_API_URL names can't be edited or removed."""
+        """Some profiles can't be edited or removed; the facts tell why."""
         if self.is_mounted and action in ("edit", "replace_token", "remove"):
-            return True if self.chosen.preset != "local" and self.chosen.name != ENVIRONMENT else None
+            return None if self.chosen.name in FIXED else True
         return super().check_action(action, parameters)
 
     def action_copy(self) -> None:

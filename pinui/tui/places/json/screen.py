@@ -102,7 +102,7 @@ class JsonScreen(PlaceScreen):
         pane_title(self.query_one("#store"), "Store", f"{self.app.key('field.enter')} to write · {self.app.audience}")
         pane_title(self.query_one("#retrieve"), "Retrieve", "CID or URL")
         self.query_one(JsonTree).show_notes(
-            [[("The retrieved document is shown here,", "muted")], [("verified against its CID.", "muted")]]
+            [[("The retrieved document is shown", "muted")], [("here, verified against its CID.", "muted")]]
         )
         self._title_document()
         if text := self.app.unsaved.text.json:
