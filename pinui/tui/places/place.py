@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextvars import ContextVar
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events, getters
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from pinui.workspace import Workspace
     from pinui.workspace.drafts import Drafts
 
-__all__ = ["PlaceScreen"]
+__all__ = ["PlaceScreen", "asks"]
 
 Result = TypeVar("Result")
+Asker = TypeVar("Asker", bound="PlaceScreen")
 _HELD: ContextVar[object] = ContextVar("held", default=None)
 """The reason for which keys wait, inside work that asks something."""
 AGES = 30.0
@@ -228,3 +230,18 @@ class PlaceScreen(KeepsFocus[None]):
         if reason is not None:
             app.release_keys(reason)
         return await answer
+
+
+def asks(
+    group: str, *, exclusive: bool = True
+) -> Callable[[Callable[[Asker], Coroutine[Any, Any, None]]], Callable[[Asker], None]]:
+    """An action that runs by `ask_on`."""
+
+    def action_of(work: Callable[[Asker], Coroutine[Any, Any, None]]) -> Callable[[Asker], None]:
+        @wraps(work)
+        def action(screen: Asker) -> None:
+            screen.ask_on(partial(work, screen), group, exclusive=exclusive)
+
+        return action
+
+    return action_of

@@ -19,7 +19,7 @@ from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
 from pinui.tui.places.connection.facts import FIXED, ORIGINS, Facts, standing, token_goes
 from pinui.tui.places.connection.keys import CONNECTION
-from pinui.tui.places.place import PlaceScreen
+from pinui.tui.places.place import PlaceScreen, asks
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.two_line_list import TwoLineList, TwoLines
@@ -145,20 +145,16 @@ class ConnectionScreen(PlaceScreen):
         if result.error is not None and self.app.screen is not self:  # here, the pane says it
             self.app.tell_error(result.error)
 
-    def action_add(self) -> None:
-        self.ask_on(self._add, "add")
-
-    async def _add(self) -> None:
+    @asks("add")
+    async def action_add(self) -> None:
         from pinui.tui.places.connection.wizard import Wizard
 
         name = await self.ask(Wizard())
         if name:
             await self._reload(name)
 
-    def action_edit(self) -> None:
-        self.ask_on(self._edit, "edit")
-
-    async def _edit(self) -> None:
+    @asks("edit")
+    async def action_edit(self) -> None:
         profile = self.chosen
         question = f"API address of {profile.name}"
         api = await self.ask(CheckedPrompt("Edit", question, _address("API address"), profile.api_url or ""), more=True)
@@ -181,11 +177,9 @@ class ConnectionScreen(PlaceScreen):
         if credential.secret is None and credential.trouble:
             self.app.tell(f"{credential.trouble} {self.app.key('connection.token')} enters one.", warning=True)
 
-    def action_replace_token(self) -> None:
+    @asks("token")
+    async def action_replace_token(self) -> None:
         """A new token, unseen."""
-        self.ask_on(self._replace_token, "token")
-
-    async def _replace_token(self) -> None:
         from pinui.sdk.secret import Secret
 
         profile = self.chosen
@@ -203,11 +197,9 @@ class ConnectionScreen(PlaceScreen):
             await self.app.switch(profile.name)
         await self._reload()
 
-    def action_remove(self) -> None:
+    @asks("remove")
+    async def action_remove(self) -> None:
         """Ask, then remove."""
-        self.ask_on(self._remove, "remove")
-
-    async def _remove(self) -> None:
         from pinui.workspace.profiles import BUILT_IN
 
         workspace, name = self.workspace, self.chosen.name
@@ -230,10 +222,8 @@ class ConnectionScreen(PlaceScreen):
             return None if self.chosen.name in FIXED else True
         return super().check_action(action, parameters)
 
-    def action_copy(self) -> None:
-        self.ask_on(self._copy, "copy")
-
-    async def _copy(self) -> None:
+    @asks("copy")
+    async def action_copy(self) -> None:
         addresses = (await self.facts.addresses(self.chosen))[:2]
         choices = [Choice(key, label, text) for key, (label, text) in zip("yg", addresses, strict=True)]
         chosen = await self.ask(Menu("Copy", choices))

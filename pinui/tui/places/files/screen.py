@@ -24,7 +24,7 @@ from pinui.tui.local_files import FileRow, changed_at, find_paths, read_folder
 from pinui.tui.places.files.file_browser import FileBrowser
 from pinui.tui.places.files.keys import DOWNLOAD, SAVE_AS
 from pinui.tui.places.files.transfer_list import TransferList, can_open, tally
-from pinui.tui.places.place import PlaceScreen
+from pinui.tui.places.place import PlaceScreen, asks
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.workspace import Profile, Transfer, WorkspaceError
@@ -198,11 +198,9 @@ class FilesScreen(PlaceScreen):
         browser.refresh()
         self._marked()
 
-    def action_type_path(self) -> None:
+    @asks("path")
+    async def action_type_path(self) -> None:
         """Go to a path, or mark the file it names."""
-        self.ask_on(self._type_path, "path")
-
-    async def _type_path(self) -> None:
         note = "A folder is opened, a file is marked."
         prompt = CheckedPrompt("Path", "Type or paste a path", _found, placeholder="~/Pictures", note=note)
         found = await self.ask(prompt, more=True)

@@ -30,7 +30,7 @@ from pinui.tui.other_programs import edit_text
 from pinui.tui.places.json.editor import JsonEditor
 from pinui.tui.places.json.json_tree import JsonTree
 from pinui.tui.places.json.keys import DOCUMENT, RETRIEVE, STORE
-from pinui.tui.places.place import PlaceScreen
+from pinui.tui.places.place import PlaceScreen, asks
 from pinui.tui.preview import show_json
 from pinui.tui.widgets.fields import Field, FieldPane, pane_title
 from pinui.tui.widgets.item_list import ItemList
@@ -160,11 +160,9 @@ class JsonScreen(PlaceScreen):
         """Store what is in the editor."""
         self.work_on(self._store, "store", exclusive=False, busy=self.query_one("#store"))
 
-    def action_store_named(self) -> None:
+    @asks("store")
+    async def action_store_named(self) -> None:
         """Store what is in the editor, under a name."""
-        self.ask_on(self._store_named, "store")
-
-    async def _store_named(self) -> None:
         if not await self._is_ready():
             return
         note = "Pins and the history show it by this name, on this machine alone. The document doesn't contain it."
@@ -224,11 +222,9 @@ class JsonScreen(PlaceScreen):
         """The CID of what was stored last."""
         self.app.copy(self.stored, "CID")
 
-    def action_load_file(self) -> None:
+    @asks("load")
+    async def action_load_file(self) -> None:
         """Read a file into the editor."""
-        self.ask_on(self._load_file, "load")
-
-    async def _load_file(self) -> None:
         prompt = CheckedPrompt("Load", "Which JSON file?", text_of_file, placeholder="~/data.json")
         text = await self.ask(prompt, more=True)
         if text is not None and await self._may_replace():
@@ -318,20 +314,16 @@ class JsonScreen(PlaceScreen):
     def action_fold(self) -> None:
         self.ask_on(self.query_one(JsonTree).toggle, "fold")
 
-    def action_fold_all(self) -> None:
+    @asks("fold")
+    async def action_fold_all(self) -> None:
         """Fold or unfold the whole tree."""
-        self.ask_on(self._fold_all, "fold")
-
-    async def _fold_all(self) -> None:
         if not await self.query_one(JsonTree).toggle_all():
             opens = f"{self.app.key('document.fold')} opens one"
             self.app.tell(f"That is too much to unfold at once: long parts stay folded, {opens}.")
 
-    def action_copy(self) -> None:
+    @asks("copy")
+    async def action_copy(self) -> None:
         """A value, a path, the document or the CID."""
-        self.ask_on(self._copy, "copy")
-
-    async def _copy(self) -> None:
         row = self.query_one(JsonTree).current
         if row is None:
             return
@@ -349,11 +341,9 @@ class JsonScreen(PlaceScreen):
             is_text = isinstance(what, str) and chosen != "j"
             self.app.copy(what if is_text else await asyncio.to_thread(pretty, what), name)
 
-    def action_save(self) -> None:
+    @asks("save")
+    async def action_save(self) -> None:
         """Write the document to a file."""
-        self.ask_on(self._save, "save")
-
-    async def _save(self) -> None:
         path = await self.ask(CheckedPrompt("Save", "Save the document as", place_to_save, "document.json"), more=True)
         if path is None:
             return
@@ -363,11 +353,9 @@ class JsonScreen(PlaceScreen):
         await asyncio.to_thread(_write, path, document)
         self.app.tell(f"Saved as {path}.")
 
-    def action_edit_as_new(self) -> None:
+    @asks("edit")
+    async def action_edit_as_new(self) -> None:
         """The document goes into the editor."""
-        self.ask_on(self._edit_as_new, "edit")
-
-    async def _edit_as_new(self) -> None:
         text = await asyncio.to_thread(beginning, self.retrieved, LARGEST_TEXT + 1)
         if len(text) > LARGEST_TEXT:
             raise WorkspaceError(TOO_LARGE)

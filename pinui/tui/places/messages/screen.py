@@ -23,7 +23,7 @@ from pinui.tui.places.content import ContentScreen
 from pinui.tui.places.messages.keys import MESSAGES, RECIPIENTS
 from pinui.tui.places.messages.thread import Thread
 from pinui.tui.places.messages.write_line import WriteLine
-from pinui.tui.places.place import PlaceScreen
+from pinui.tui.places.place import PlaceScreen, asks
 from pinui.tui.widgets.fields import pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line
@@ -234,11 +234,9 @@ class MessagesScreen(PlaceScreen):
             self.show_pane("#line")
             focus_now(self.line.field)
 
-    def action_new_recipient(self) -> None:
+    @asks("new")
+    async def action_new_recipient(self) -> None:
         """Ask for a name first."""
-        self.ask_on(self._new_recipient, "new")
-
-    async def _new_recipient(self) -> None:
         note = "Any name that means something to you both. It becomes part of the stored document."
         name = await self.ask(Prompt("New recipient", "Whom do you want to write to?", note=note), more=True)
         if name:
@@ -284,10 +282,6 @@ class MessagesScreen(PlaceScreen):
             f"Stored as {short_cid(entry.cid)}. It is not delivered: {leave}, then {copy} y copies the CID to share."
         )
 
-    def action_receive(self) -> None:
-        """Ask for a CID and read the message."""
-        self.ask_on(self._receive, "receive")
-
     def receive(self, address: str) -> None:
         """Begin from another place, which knows the CID."""
 
@@ -305,7 +299,9 @@ class MessagesScreen(PlaceScreen):
         except NotKept as error:
             return error
 
-    async def _receive(self) -> None:
+    @asks("receive")
+    async def action_receive(self) -> None:
+        """Ask for a CID and read the message."""
         note = "Messages name no sender: it is listed under Received until you file it under a name."
         prompt = CheckedPrompt("Receive", "The CID of a message, or its URL", self._receive_from, note=note)
         received = await self.ask(prompt)
@@ -320,11 +316,9 @@ class MessagesScreen(PlaceScreen):
         await self._reload(received.recipient or RECEIVED)
         self.show_pane("#thread")
 
-    def action_file_under(self) -> None:
+    @asks("file")
+    async def action_file_under(self) -> None:
         """Give a received message a place."""
-        self.ask_on(self._file_under, "file")
-
-    async def _file_under(self) -> None:
         entry = self.thread.current
         if entry is None:
             return

@@ -36,7 +36,7 @@ from pinui.tui.places.pins.pin_actions import (
     verify,
 )
 from pinui.tui.places.pins.pin_list import Ids, PinList
-from pinui.tui.places.place import PlaceScreen
+from pinui.tui.places.place import PlaceScreen, asks
 from pinui.tui.widgets.fields import Field, pane_title
 from pinui.tui.widgets.item_list import ItemList
 from pinui.tui.widgets.line_view import Line, Span
@@ -583,11 +583,9 @@ class PinsScreen(PlaceScreen):
         self.work_on(self._count, "count")
         self.refresh_bindings()
 
-    def action_sort(self) -> None:
+    @asks("sort")
+    async def action_sort(self) -> None:
         """Ask for the order of the list."""
-        self.ask_on(self._ask_sort, "sort")
-
-    async def _ask_sort(self) -> None:
         from pinui.tui.dialogs.prompt import Choice, Menu
 
         choices = [Choice(key, name, fact) for key, (_, name, fact) in ORDERS.items()]
@@ -653,11 +651,9 @@ class PinsScreen(PlaceScreen):
             return bool(revoked)
         return len(pins.in_range) > COUNTED or not revoked.isdisjoint(pins.range_ids)
 
-    def action_revoke(self) -> None:
+    @asks("revoke", exclusive=False)
+    async def action_revoke(self) -> None:
         """Ask, then revoke the pins."""
-        self.ask_on(self._revoke, "revoke", exclusive=False)
-
-    async def _revoke(self) -> None:
         from pinui.tui.places.record_actions import revoke
 
         entries = await self._chosen_entries()
@@ -673,19 +669,14 @@ class PinsScreen(PlaceScreen):
         self.pins.failed = {**{key: why for key, why in self.pins.failed.items() if key not in now}, **failed}
         self.reload()
 
-    def action_forget(self) -> None:
+    @asks("forget", exclusive=False)
+    async def action_forget(self) -> None:
         """Ask, then remove the rows from the history."""
+        await forget(self, await self._chosen_entries())
 
-        async def forget_chosen() -> None:
-            await forget(self, await self._chosen_entries())
-
-        self.ask_on(forget_chosen, "forget", exclusive=False)
-
-    def action_copy_to(self) -> None:
+    @asks("copy-to", exclusive=False)
+    async def action_copy_to(self) -> None:
         """Choose another service, look at the plan, then copy."""
-        self.ask_on(self._copy_to, "copy-to", exclusive=False)
-
-    async def _copy_to(self) -> None:
         from pinui.tui.places.pins.copy_to import copy_to
 
         if await copy_to(self, await self._chosen_entries()) and self._means_marks:
