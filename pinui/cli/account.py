@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
-from pinui.cli.stdin import read_cids, typed_text
+from pinui.cli.stdin import checked_filter, read_cids, typed_text
 from pinui.figures import count, iso_time, plural
-from pinui.workspace.filters import Is, KindIs, On, To, parse_filter
+from pinui.workspace.filters import Is, KindIs, On, To
 from pinui.workspace.text import clean_line
 
 if TYPE_CHECKING:
@@ -21,15 +21,7 @@ if TYPE_CHECKING:
     from pinui.workspace import Workspace
     from pinui.workspace.filters import Filter
 
-__all__ = ["checked_filter", "checked_pin_filter", "pin", "pins", "rename", "sync"]
-
-
-def checked_filter(text: str) -> Filter:
-    """The filter of a command line; a mistake in it is wrong usage."""
-    found = parse_filter(text)
-    if found.mistakes:
-        raise UsageError(f"--filter: {'; '.join(found.mistakes)}.")
-    return found
+__all__ = ["checked_pin_filter", "pin", "pins", "rename", "sync"]
 
 
 def checked_pin_filter(text: str) -> Filter:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pinui.cli.account import checked_pin_filter
 from pinui.cli.errors import UsageError
-from pinui.cli.files import refuse_running
+from pinui.cli.files import TRIES_AGAIN, refuse_running
 from pinui.cli.running import run, transfer_bars
 from pinui.cli.stdin import read_cids
 from pinui.figures import count, plural, total_size
@@ -147,7 +147,7 @@ async def finish_copy(
         raise transfer.failure
     counted["left"] += transfer.unfinished
     if transfer.can_go_on:
-        console.say("`pinui transfers resume` tries again.")
+        console.say(TRIES_AGAIN)
     return counted
 
 

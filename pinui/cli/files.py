@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pinui.workspace.transfers.rows import Item, Request
 
 __all__ = [
+    "TRIES_AGAIN",
     "download",
     "files_in",
     "finish",

@@ -33,6 +33,8 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
 
 
 ADDRESS = "a CID, or an address that contains /ipfs/CID; - reads it from stdin"
+CIDS = "CIDs or addresses, or - to read them from stdin, one per line"
+ROWS = "rows with this CID; - reads CIDs from stdin, one per line"
 QUOTES = """Put single quotes around JSON in a shell: pinui store '{"hello":"world"}'"""
 
 
@@ -193,9 +195,7 @@ def _import(verbs: _Verbs) -> None:
 
 def _copy(verbs: _Verbs) -> None:
     verb = verbs.add("copy", "copy pins from one service to another, with the same CIDs and names")
-    verb.add_argument(
-        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
-    )
+    verb.add_argument("cids", metavar="CID", nargs="*", help=CIDS)
     verb.add_argument("--from", dest="source", metavar="PROFILE", required=True, help="the service that has them")
     verb.add_argument("--to", metavar="PROFILE", required=True, help="the service to copy them to")
     verb.add_argument("--filter", metavar="TEXT", default="", help="every pin that matches: size:>1mb, age:<7d, -draft")
@@ -239,9 +239,7 @@ def _sync(verbs: _Verbs) -> None:
 
 def _pin(verbs: _Verbs) -> None:
     verb = verbs.add("pin", "ask the service to keep content that is stored elsewhere")
-    verb.add_argument(
-        "cids", metavar="CID", nargs="+", help="CIDs or addresses, or - to read them from stdin, one per line"
-    )
+    verb.add_argument("cids", metavar="CID", nargs="+", help=CIDS)
     verb.add_argument("--name", metavar="TEXT", help="its name at the service (with one CID)")
 
 
@@ -253,9 +251,7 @@ def _rename(verbs: _Verbs) -> None:
 
 def _revoke(verbs: _Verbs) -> None:
     verb = verbs.add("revoke", "unpin content at the service")
-    verb.add_argument(
-        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
-    )
+    verb.add_argument("cids", metavar="CID", nargs="*", help=CIDS)
     verb.add_argument("--filter", metavar="TEXT", default="", help=f"every pin that matches: {FILTER}")
     verb.add_argument("--dry-run", action="store_true", help="only list what would be revoked")
     verb.add_argument("-y", "--yes", action="store_true", help="do not ask")
@@ -268,9 +264,7 @@ def _status(verbs: _Verbs) -> None:
 
 def _verify(verbs: _Verbs) -> None:
     verb = verbs.add("verify", "read pins back and check that their bytes match their CIDs")
-    verb.add_argument(
-        "cids", metavar="CID", nargs="*", help="CIDs or addresses, or - to read them from stdin, one per line"
-    )
+    verb.add_argument("cids", metavar="CID", nargs="*", help=CIDS)
     verb.add_argument("--all", action="store_true", help="everything that is known to be pinned")
     verb.add_argument(
         "--repair-from", metavar="PROFILE", help="copy back from this service what the other one has lost"
@@ -298,12 +292,10 @@ def _history(verbs: _Verbs) -> None:
     part = inner.add("history import", "add rows from JSON lines; existing rows stay")
     part.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     part = inner.add("history note", "add a note to rows; filters find its words")
-    part.add_argument("cid", metavar="CID", help="rows with this CID; - reads CIDs from stdin, one per line")
+    part.add_argument("cid", metavar="CID", help=ROWS)
     part.add_argument("text", metavar="TEXT", help="the note, which stays in the history; '' removes it")
     part = inner.add("history forget", "remove rows for good; this unpins nothing")
-    part.add_argument(
-        "cids", metavar="CID", nargs="*", help="rows with this CID; - reads CIDs from stdin, one per line"
-    )
+    part.add_argument("cids", metavar="CID", nargs="*", help=ROWS)
     _add_filters(part, inherited=True)
     part.add_argument("--all", action="store_true", help="every row")
     part.add_argument("-y", "--yes", action="store_true", help="do not ask")

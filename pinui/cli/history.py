@@ -11,9 +11,8 @@ from typing import IO, TYPE_CHECKING
 
 from pinui.cli.errors import UsageError, VerbError
 from pinui.cli.figures import fitted
-from pinui.cli.stdin import read_cids, typed_text
+from pinui.cli.stdin import checked_filter, read_cids, typed_text
 from pinui.figures import age, iso_time, plural, short_cid, size
-from pinui.workspace.filters import parse_filter
 from pinui.workspace.history.pinned import both_versions
 from pinui.workspace.history.store import HistoryFile
 from pinui.workspace.paths import Paths
@@ -50,9 +49,7 @@ def history(options: Namespace, console: Console) -> int:
 
 
 def _query(options: Namespace) -> Query:
-    mistakes = parse_filter(options.filter).mistakes
-    if mistakes:
-        raise UsageError(f"--filter: {'; '.join(mistakes)}.")
+    checked_filter(options.filter)
     return Query(
         text=encodable(options.filter),  # as a name that is no text is kept
         kind=options.kind,

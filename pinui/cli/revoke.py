@@ -9,11 +9,10 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pinui.cli.account import checked_filter
 from pinui.cli.errors import UsageError, VerbError
-from pinui.cli.files import say_adopted
-from pinui.cli.running import run
-from pinui.cli.stdin import read_cids
+from pinui.cli.files import TRIES_AGAIN, say_adopted
+from pinui.cli.running import run, transfer_bars
+from pinui.cli.stdin import checked_filter, read_cids
 from pinui.figures import count, plural, size, total_size
 from pinui.sdk.errors import Unsupported
 from pinui.workspace.revoking import report, report_of, revoke_options, revoke_title
@@ -131,33 +130,31 @@ async def _revoke_many(workspace: Workspace, console: Console, pins: list[NewIte
 async def finish_revoke(workspace: Workspace, console: Console, transfer: Transfer) -> bool:
     """Run a transfer to its end, and print its results. False if a pin could not be revoked."""
     revoked = gone = failed = 0
-    bars = console.bars()
-    stop = workspace.subscribe(lambda: bars.show(workspace.transfers.all))
+    profile = transfer.profile or ""
     try:
-        async with aclosing(workspace.transfers.results(transfer)) as results:
-            async for item in results:
-                if item.state is not ItemState.DONE:
-                    console.report(item.failure or VerbError(item.error or "It was not revoked."), about=item.source)
-                    failed += 1
-                    continue
-                revoked, gone = revoked + (not item.was_held), gone + item.was_held
-                _tell(console, item.source, transfer.profile or "", was_pinned=not item.was_held, many=transfer.items)
-        await workspace.transfers.wait(transfer)
+        with transfer_bars(workspace, console):
+            async with aclosing(workspace.transfers.results(transfer)) as results:
+                async for item in results:
+                    if item.state is not ItemState.DONE:
+                        why = VerbError(item.error or "It was not revoked.")
+                        console.report(item.failure or why, about=item.source)
+                        failed += 1
+                        continue
+                    revoked, gone = revoked + (not item.was_held), gone + item.was_held
+                    _tell(console, item.source, profile, was_pinned=not item.was_held, many=transfer.items)
+            await workspace.transfers.wait(transfer)
     except asyncio.CancelledError:
         await workspace.transfers.cancel_all()  # so that the report counts the last answers
         words = await report_of(transfer, workspace.transfers.ledger)
         console.say(f"Stopped: {words} `pinui transfers resume`, or the same command again, goes on.")
         raise
-    finally:
-        stop()
-        console.end_bars()
     if transfer.failure is not None and not failed:  # no pin's own failure
         raise transfer.failure
     console.say(report(revoked, gone, left=transfer.unfinished))
     if failed:
         console.say(f"pinui: {count(failed)} of {count(transfer.items)} could not be revoked.")
     if transfer.can_go_on:
-        console.say("`pinui transfers resume` tries again.")
+        console.say(TRIES_AGAIN)
     return transfer.state == "done"
 
 

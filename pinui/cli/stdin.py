@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["read_argument", "read_cid", "read_cids", "spool_stdin", "typed_bytes", "typed_text"]
+    from pinui.workspace.filters import Filter
+
+__all__ = ["checked_filter", "read_argument", "read_cid", "read_cids", "spool_stdin", "typed_bytes", "typed_text"]
 
 PIECE = 1024 * 1024
 STEP_SECONDS = 0.2
@@ -71,6 +73,16 @@ def _is_ready(source: io.BufferedReader) -> bool:
         return bool(select.select([source], [], [], STEP_SECONDS)[0])
     except ValueError:  # no file of the system, but one in memory
         return True
+
+
+def checked_filter(text: str) -> Filter:
+    """The filter of a command line; a mistake in it is wrong usage."""
+    from pinui.workspace.filters import parse_filter
+
+    found = parse_filter(text)
+    if found.mistakes:
+        raise UsageError(f"--filter: {'; '.join(found.mistakes)}.")
+    return found
 
 
 def typed_bytes(given: str) -> bytes:
