@@ -26,7 +26,7 @@ if sys.platform == "win32":
     pytest.skip("its signals and pipes are others", allow_module_level=True)
 
 
-@pytest.mark.parametrize("verb", ["upload", pytest.param("download", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("verb", ["upload", "download"])
 def test_ctrl_c_ends_a_transfer_cleanly(call: Run, terminal: Open, here: Path, verb: str) -> None:
     with (here / "big.bin").open("wb") as file:
         file.truncate(600_000_000)
@@ -261,7 +261,6 @@ def test_a_verb_says_that_the_nodes_index_was_repaired(call: Run, environment: d
     assert ran.err.endswith("It is made again from the pins; their names are lost.\n")
 
 
-@pytest.mark.slow
 def test_ctrl_c_in_a_bulk_revoke_leaves_a_report_and_the_same_command_goes_on(
     call: Run, terminal: Open, here: Path
 ) -> None:

@@ -40,7 +40,6 @@ def program(folder: Path, body: str) -> str:
     return str(path)
 
 
-@pytest.mark.slow
 def test_the_editor_gets_the_terminal_and_gives_it_back(workbench: Open, tmp_path: Path) -> None:
     # It waits for a key of its own: the workbench must not take it, nor paint meanwhile.
     body = (
@@ -75,7 +74,7 @@ def test_a_message_of_several_lines_is_written_in_the_editor(workbench: Open, tm
     shown.shows("Stored as")
 
 
-@pytest.mark.parametrize("editor", ["/nowhere/editor", pytest.param("'", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("editor", ["/nowhere/editor", "'"])
 def test_an_editor_that_is_not_there_is_a_sentence(workbench: Open, editor: str) -> None:
     shown = workbench(EDITOR=editor, VISUAL="")
     shown.press("2")
@@ -86,7 +85,6 @@ def test_an_editor_that_is_not_there_is_a_sentence(workbench: Open, editor: str)
     shown.shows("Nothing is pinned yet.")
 
 
-@pytest.mark.slow
 def test_what_the_editor_wrote_is_kept_when_it_cannot_be_taken(workbench: Open, tmp_path: Path) -> None:
     shown = workbench(EDITOR=program(tmp_path, 'printf \'"\\351"\' > "$1"'), VISUAL="")
     shown.press("2")

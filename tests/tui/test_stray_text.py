@@ -242,7 +242,6 @@ async def test_no_text_revokes_forgets_removes_overwrites_sends_or_uploads_anyth
     await many_texts(1, 30, service)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 async def test_none_of_two_thousand_texts_does_either(seed: int, service: Node) -> None:
     await many_texts(seed, 200, service)

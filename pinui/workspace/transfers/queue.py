@@ -334,12 +334,12 @@ class Transfers:
 
     def clear_ended(self) -> None:
         """Remove ended transfers from the list, and from the ledger."""
-        ended = [transfer.number for transfer in self.all if transfer.has_ended and transfer.number is not None]
+        numbers = [transfer.number for transfer in self.all if transfer.has_ended and transfer.number is not None]
         self.all = [transfer for transfer in self.all if not transfer.has_ended]
         kept = {transfer.id for transfer in self.all}
         self._services = {id_: service for id_, service in self._services.items() if id_ in kept}
-        if ended:
-            self._in_background(self.ledger.forget(ended))
+        if numbers:
+            self._in_background(self.ledger.forget(numbers))
         self._changed()
 
     async def forget(self, transfer: Transfer) -> None:
@@ -367,11 +367,11 @@ class Transfers:
         Items that an earlier process has done are among them.
         """
         line, task = self._lines[transfer.id], self._tasks[transfer.id]
-        ended: dict[int, Item] = {}
+        tried: dict[int, Item] = {}
         news = asyncio.Event()
 
         def note(item: Item) -> None:
-            ended[item.id] = item
+            tried[item.id] = item
             news.set()
 
         transfer.on_item = note
@@ -380,10 +380,10 @@ class Transfers:
         ids = array("q") if transfer.number is None else await self.ledger.ids(transfer.number)
         for start in range(0, len(ids), MANY):
             for item in await self.ledger.items(ids[start : start + MANY]):
-                while item.id not in ended and item.state in TO_DO and not task.done():
+                while item.id not in tried and item.state in TO_DO and not task.done():
                     news.clear()
                     await news.wait()
-                if (found := ended.pop(item.id, item)).state not in TO_DO and (
+                if (found := tried.pop(item.id, item)).state not in TO_DO and (
                     found is not item or item.state is ItemState.DONE
                 ):
                     yield found
