@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual import on
@@ -158,15 +157,18 @@ class Pinui(Workbench):
         """Explain what has the focus."""
         from pinui.tui.dialogs.help import HelpScreen
 
-        if not isinstance(self.screen, HelpScreen):
-            await self.push_screen(HelpScreen.about(self.screen, ABOUT))
+        await self._open(HelpScreen.about(self.screen, ABOUT))
 
     async def action_log(self) -> None:
         """Show everything that was told in this run."""
         from pinui.tui.dialogs.log import LogScreen
 
-        if not isinstance(self.screen, LogScreen):
-            await self.push_screen(LogScreen([*self.messages]))
+        await self._open(LogScreen([*self.messages]))
+
+    async def _open(self, dialog: Screen[None]) -> None:
+        """Open a dialog, unless it is open already."""
+        if not isinstance(self.screen, type(dialog)):
+            await self.push_screen(dialog)
 
     async def action_quit(self) -> None:
         """Quit if the key was pressed by itself: the rest of stray text would go to the shell."""
@@ -221,13 +223,12 @@ def _collect_garbage_again() -> None:
 def make_app(
     profile: str | None = None,
     *,
-    home: Path | None = None,
     clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Pinui:
     """Make the app, for the command line and the tests: `clock` tells ages, `monotonic` the pace of keys."""
     let_alt_digits_through()
-    return Pinui(profile=profile, home=home, clock=clock, monotonic=monotonic)
+    return Pinui(profile=profile, clock=clock, monotonic=monotonic)
 
 
 def run(profile: str | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TypeVar
 
 from pinui.tui.textual_private import HandlesCrashes
@@ -14,10 +13,6 @@ Result = TypeVar("Result")
 
 class ReportsCrashes(HandlesCrashes[Result]):
     """An app whose unexpected errors become a report in a file and some sentences, with exit code 1."""
-
-    def home(self) -> Path | None:
-        """The folder for reports, if it is not the usual one."""
-        return None
 
     def save_unsaved(self) -> str:
         """Save text that is nowhere else. Returns a sentence that says where it is, or nothing."""
@@ -42,4 +37,4 @@ class ReportsCrashes(HandlesCrashes[Result]):
             saved = self.save_unsaved()
         except Exception as trouble:  # noqa: BLE001 – the app is broken: what can be saved is not known
             saved = f"Unsaved text could not be saved ({type(trouble).__name__})."
-        return report_crash(error, f"workbench, {self.current_mode}", home=self.home(), saved=saved)
+        return report_crash(error, f"workbench, {self.current_mode}", saved=saved)

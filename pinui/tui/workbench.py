@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
@@ -133,14 +132,13 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self,
         *,
         profile: str | None = None,
-        home: Path | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.view: View = View()
         """The view of the last run, and then of this one."""
         with suppress(WorkspaceError):  # without a home, opening the workspace tells why
-            self.view = read_view(Paths.find(home).view)
+            self.view = read_view(Paths.find().view)
         self.kept_view: View = self.view
         """The view as its file has it."""
         if self.view.place in self.MODES:
@@ -150,7 +148,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         self.clock = clock
         self.workspace: Workspace
         self._next_ask: Timer | None = None
-        self._profile, self._home = profile, home
+        self._profile = profile
         self._dirty = False
         self._visited: list[Place] = []
         self.fresh: int | None = None
@@ -197,7 +195,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             self.register_theme(theme)
         from pinui.workspace import Workspace
 
-        self.workspace = await Workspace.open(profile=self._profile, home=self._home)
+        self.workspace = await Workspace.open(profile=self._profile)
         self.workspace.transfers.is_patient = True
         await self.unsaved.open(self.workspace.paths.drafts)
         theme = self.workspace.profiles.setting("theme")
@@ -231,10 +229,6 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
         """The system shuts down, or the window was closed: keep the text, and give the terminal back."""
         self.unsaved.save()
         self.exit(return_code=128 + number)
-
-    def home(self) -> Path | None:
-        """The folder of the workspace, if it is not the usual one."""
-        return self._home
 
     async def on_unmount(self) -> None:
         """Close transfers, node and files."""
@@ -344,10 +338,7 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
     async def test(self, other: Profile | None = None) -> TestResult:
         """Ask the service in use, or another one, whether the token works; remember how long it took."""
         name = (other or self.workspace.profile).name
-        if other is None:
-            result = await self.workspace.test()
-        else:
-            result = await self.workspace.test(other)
+        result = await self.workspace.test(other)
         self.remember_test(name, result)
         if result.ok and other is None:
             await self.count_pins()

@@ -34,14 +34,14 @@ def is_unexpected(error: BaseException) -> bool:
     return not ours and not isinstance(error, OSError)
 
 
-def report_crash(error: BaseException, doing: str, *, home: Path | None = None, saved: str = "") -> str:
+def report_crash(error: BaseException, doing: str, *, saved: str = "") -> str:
     """Write a report of an unexpected error and return the sentences to show.
 
     `doing` names the failed operation, such as a verb. `saved` is a sentence about text that was saved.
     """
     lines = [f"pinui: An unexpected error happened ({type(error).__name__}). Please report it."]
     try:
-        path = Paths.find(home).crashes / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        path = Paths.find().crashes / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
         write_private(path, f"{_facts(doing)}\n{traceback_text(error)}")
     except Exception as trouble:  # noqa: BLE001 – no home, a full disk: the traceback is shown instead
         lines.append(f"       The report could not be saved ({masked(str(trouble))}). Attach this:")

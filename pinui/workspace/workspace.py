@@ -103,12 +103,12 @@ class Workspace:
         self.transfers = Transfers(self, ledger, kinds, self._tell, slots=slots, on_wait=self._note_wait)
 
     @classmethod
-    async def open(cls, *, profile: str | None = None, home: Path | None = None) -> Workspace:
+    async def open(cls, *, profile: str | None = None) -> Workspace:
         """Read `config.toml`; everything else opens when it is first used."""
         from pinui.workspace.scratch import remove_left_overs
 
         await asyncio.to_thread(remove_left_overs)
-        paths = Paths.find(home)
+        paths = Paths.find()
         return cls(paths, Profiles(paths.config, chosen=profile))
 
     async def aclose(self) -> None:

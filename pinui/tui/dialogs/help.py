@@ -53,12 +53,8 @@ class HelpScreen(Dialog[None]):
             yield LineView(id="help")
         yield KeyBar()
 
-    def on_mount(self) -> None:
-        """Write the page once its width is known."""
-        self.call_after_refresh(self._fill)
-
     def on_resize(self) -> None:
-        """Write it again for another width."""
+        """Write the page for this width."""
         self.call_after_refresh(self._fill)
 
     def _fill(self) -> None:
