@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import tracemalloc
 from collections.abc import Callable, Coroutine, Iterable
+from random import Random
 from typing import Any
 
 import pytest
@@ -223,7 +225,7 @@ async def test_other_keys_work_while_many_rows_are_marked_and_keys_for_marks_wai
 
     def late(marks: Marks, ids: Iterable[int]) -> None:
         released.wait()
-        marks.update(ids)
+        marks.mark_all(ids)
 
     monkeypatch.setattr(Marks, "toggle_all", late)
     async with workbench() as (app, pilot):
@@ -247,4 +249,68 @@ def test_marks_of_many_rows() -> None:
     marks.toggle_all([4, 3])
     assert marks == {5_000}
     marks.invert([9_000, 5_000])
-    assert (marks.count_in([1, 9_000]), marks.beyond([7]), marks.beyond([9_000])) == (1, {9_000}, set())
+    assert (marks.count_in([1, 9_000]), list(marks.beyond([7])), list(marks.beyond([9_000]))) == (1, [9_000], [])
+
+
+@pytest.mark.parametrize("piece", [2, 3, 20_000])
+def test_marks_are_a_set_however_they_are_made(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.marks.PIECE", piece)
+    chance = Random(7)
+    marks, expected = Marks(), set[int]()
+    for _ in range(300):
+        ids = chance.sample(range(12), chance.randrange(12))
+        match chance.choice(["all", "invert", "toggle", "add", "discard", "take", "clear"]):
+            case "all":
+                marks.mark_all(ids)
+                expected |= set(ids)
+            case "invert":
+                marks.invert(ids)
+                expected ^= set(ids)
+            case "toggle":
+                marks.toggle_all(ids)
+                expected = expected - set(ids) if expected >= set(ids) else expected | set(ids)
+            case "add":
+                marks.add(len(ids))
+                expected.add(len(ids))
+            case "discard":
+                marks.discard(len(ids))
+                expected.discard(len(ids))
+            case "take":
+                marks -= set(ids)
+                expected -= set(ids)
+            case _ if chance.random() < 0.1:
+                marks.clear()
+                expected.clear()
+        assert (len(marks), list(marks)) == (len(expected), sorted(expected))
+        assert [number in marks for number in range(12)] == [number in expected for number in range(12)]
+        assert marks.count_in(ids) == len(expected & set(ids))
+        assert list(marks.beyond(ids)) == sorted(expected - set(ids))
+
+
+def test_a_million_marks_take_eight_bytes_each() -> None:
+    marks = Marks(range(0, 200_000, 2))
+    tracemalloc.start()
+    marks.toggle_all(range(200_000))
+    marks.invert([5, 7])
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(marks) == 199_998
+    assert size < 9.5 * 200_000, "arrays grow by an eighth"
+
+
+async def test_a_question_is_about_the_first_of_very_many_marks_and_the_others_stay_marked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.screen.AT_ONCE", 4)
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "a")
+        await shows(pilot, "6 marked")
+        await pilot.press("x")
+        await told(pilot, "The first 4 of 6 marked pins are taken; the others stay marked.")
+        await shows(pilot, "Revoke 4 pins", "• pin-5", "• pin-2")
+        assert "• pin-1  " not in text_of(app).partition("Revoke 4 pins")[2].partition("Cancel")[0]
+        await confirm(pilot, "R")
+        await told(pilot, "Revoked 4 pins.")
+        await shows(pilot, "2 pins · 4 revoked · 2 marked")
+        assert marked_rows(app) == ["pin-1", "pin-0"]

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from pinui.tui.app import Pinui
+from pinui.workspace import Query
 from tests.tui.pilots import shows, text_of, told, until, workbench
 from tests.tui.test_pins import store
 
@@ -78,6 +79,19 @@ async def test_esc_drops_a_range_first_then_stops_it_and_then_clears_the_filter(
         await shows(pilot, "6 of 6")
         await pilot.press("escape", "escape")  # the first one closes the report
         await until(pilot, lambda: "6 of 6" not in text_of(app), "the list without a filter")
+
+
+async def test_many_are_read_in_pages_and_rows_that_vanish_meanwhile_are_not_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pinui.tui.places.pins.pin_actions.PAGE", 2)
+    async with workbench() as (app, pilot):
+        go_on = await verifying(app, pilot, 1)
+        [oldest] = await app.workspace.history.page(Query(text="pin-0"))
+        await app.workspace.revoke(oldest.cid)
+        await app.workspace.history.forget([oldest.id])
+        go_on.set()
+        await told(pilot, "5 verified.")
 
 
 async def test_quitting_stops_it() -> None:

@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+PAGE = 500
+"""Pins to read at once for a check of many."""
+
+
 async def rename(screen: PlaceScreen, entry: Entry) -> None:
     """Ask for the user's own name for a pin."""
     name = await _ask_text(screen, "name", f"A name of your own for “{_short_title(entry)}”", entry.name)
@@ -142,34 +146,40 @@ async def store_again(screen: PlaceScreen, entries: Sequence[Entry]) -> set[int]
     return {entry.id for entry in done}
 
 
-async def verify(screen: PlaceScreen, entries: Sequence[Entry]) -> None:
+async def verify(screen: PlaceScreen, ids: Sequence[int]) -> None:
     """Check each pin by its CID. A cancel stops it. The history keeps the verdicts, and the list shows them."""
     verdicts: Counter[str] = Counter()
-    failures: list[tuple[Entry, Exception]] = []
+    failure: tuple[Entry, Exception] | None = None
+    wanted = len(ids)
     try:
         with screen.app.busy("verifying …") as say:
-            for number, entry in enumerate(entries, 1):
-                if screen.workspace.profile.name != entry.profile:
-                    break  # another profile came into use
-                say(f"verifying {count(number)} of {count(len(entries))}" if len(entries) > 1 else "verifying …")
-                try:
-                    verdicts[await screen.workspace.verify(entry.cid) or "not checked"] += 1
-                except Exception as error:  # noqa: BLE001  the first reason is told, the others are counted
-                    failures.append((entry, error))
-                    verdicts[error.verification if isinstance(error, IntegrityError) else "could not be read"] += 1
+            for start in range(0, len(ids), PAGE):
+                some = ids[start : start + PAGE]
+                entries = await screen.workspace.history.entries(some)
+                wanted -= len(some) - len(entries)  # rows that were forgotten meanwhile
+                for entry in entries:
+                    if screen.workspace.profile.name != entry.profile:
+                        return  # another profile came into use
+                    number = verdicts.total() + 1
+                    say(f"verifying {count(number)} of {count(wanted)}" if wanted > 1 else "verifying …")
+                    try:
+                        verdicts[await screen.workspace.verify(entry.cid) or "not checked"] += 1
+                    except Exception as error:  # noqa: BLE001  the first reason is told, the others are counted
+                        failure = failure or (entry, error)
+                        verdicts[error.verification if isinstance(error, IntegrityError) else "could not be read"] += 1
     finally:
         if screen.app.is_running:
             screen.reload()
-            _tell_verdicts(screen, verdicts, failures, len(entries))
+            _tell_verdicts(screen, verdicts, failure, wanted)
 
 
 def _tell_verdicts(
-    screen: PlaceScreen, verdicts: Counter[str], failures: Sequence[tuple[Entry, Exception]], wanted: int
+    screen: PlaceScreen, verdicts: Counter[str], failure: tuple[Entry, Exception] | None, wanted: int
 ) -> None:
     """The report on pins that were verified."""
     left = wanted - verdicts.total()
-    if wanted == 1 and failures:
-        screen.app.tell_error(failures[0][1])
+    if wanted == 1 and failure is not None:
+        screen.app.tell_error(failure[1])
         return
     if wanted == 1 and (verdict := next(iter(verdicts), "")) in VERDICTS:
         _, _, word, why = VERDICTS[verdict]
@@ -179,8 +189,8 @@ def _tell_verdicts(
     facts = [f"{count(number)} {words.get(verdict, verdict)}" for verdict, number in verdicts.items()]
     facts += [f"{count(left)} left"] if left else []
     told = f"{'Stopped: ' if left else ''}{', '.join(facts)}."
-    if failures:
-        entry, error = failures[0]
+    if failure is not None:
+        entry, error = failure
         screen.app.tell_error(WorkspaceError(f"{told} {_short_title(entry)}: {sentence(error)}"))
     elif facts:
         screen.app.tell(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
@@ -191,10 +192,10 @@ class PinList(ItemList):
         return self.known.get(self.ids[self.cursor]) if self.ids else None
 
     @property
-    def marked_in_order(self) -> list[int]:
+    def marked_in_order(self) -> array[int]:
         """The marked pins: those in the list in its order, then those hidden by a filter, newest first."""
-        here = [number for number in self.ids if number in self.marked]
-        return here + sorted(self.marked.beyond(here), reverse=True)
+        here = array("q", (number for number in self.ids if number in self.marked))
+        return here + self.marked.beyond(here)[::-1]
 
     async def show_ids(self, ids: Ids) -> None:
         """Show another snapshot; the cursor stays on its entry if that is still there.
@@ -275,7 +276,7 @@ class PinList(ItemList):
     def end_range(self, *, marking: bool = True) -> None:
         """Make marks of the range, or drop it."""
         if marking:
-            self.marked.update(self.range_ids)
+            self.marked.mark_all(self.range_ids)
         self.range_from = None
         self.refresh()
 

@@ -53,6 +53,8 @@ COUNTED = 5000
 """Rows of a filter among which the revoked ones are counted: more of them would take too long."""
 SUMMED = 20_000
 """Marks that are looked up one by one, for their size and for those that vanished."""
+AT_ONCE = 50_000
+"""Marked pins that a question is about at most: their rows are in memory until it is answered."""
 UNKNOWN_KIND = "The kind of pins that other programs made is not known."
 REST = 0.12
 """Seconds that the cursor must rest before a preview is fetched: holding ↓ asks for nothing."""
@@ -247,9 +249,9 @@ class PinsScreen(PlaceScreen):
         if pins.marked and len(pins.marked) <= SUMMED:  # marks stay, whatever the filter hides; those of gone rows go
             marked = list(pins.marked)  # others may be marked while the history is asked
             left = {entry.id for entry in await history.entries(marked) if entry.standing}
-            pins.marked.difference_update(number for number in marked if number not in left)
+            pins.marked -= {number for number in marked if number not in left}
         elif pins.marked and not ids.is_part and not self._hides_rows and ids.known is not pins.ids.known:
-            pins.marked.difference_update(await asyncio.to_thread(pins.marked.beyond, ids))
+            pins.marked -= set(await asyncio.to_thread(pins.marked.beyond, ids))
         await pins.show_ids(ids)
         fresh = self.app.fresh
         if fresh is not None and self.app.screen is self and fresh in ids:
@@ -324,7 +326,7 @@ class PinsScreen(PlaceScreen):
         in_both = await asyncio.to_thread(pins.marked.count_in, ranged) if pins.marked and ranged else 0
         marks = len(pins.marked) + len(ranged) - in_both
         if 0 < marks <= SUMMED:
-            total = await self.workspace.history.total_size(pins.marked.union(ranged))
+            total = await self.workspace.history.total_size({*pins.marked, *ranged})
         if marks and self._hides_rows:
             hidden = len(pins.marked) - await asyncio.to_thread(pins.marked.count_in, pins.ids)
         if this != self._counts:
@@ -632,14 +634,21 @@ class PinsScreen(PlaceScreen):
         """Whether a key means the marked pins. In the detail it means the pin that is shown."""
         return bool(self.pins.marked or self.pins.in_range) and self.current_pane() != "#detail"
 
-    async def _chosen_entries(self) -> list[Entry]:
+    async def _chosen_ids(self) -> Sequence[int]:
         async with self._marking:
             if self.pins.in_range:
                 await self._read_whole_list()
         if self._means_marks:
             self.pins.end_range()
-            return await self.workspace.history.entries(self.pins.marked_in_order)
-        return [self.pins.current] if self.pins.current else []
+            return await asyncio.to_thread(lambda: self.pins.marked_in_order)
+        return [self.pins.current.id] if self.pins.current else []
+
+    async def _chosen_entries(self) -> list[Entry]:
+        ids = await self._chosen_ids()
+        if len(ids) > AT_ONCE:
+            taken = f"The first {count(AT_ONCE)} of {count(len(ids))} marked pins are taken; the others stay marked."
+            self.app.tell(taken, warning=True)
+        return await self.workspace.history.entries(ids[:AT_ONCE])
 
     def _has_revoked(self) -> bool:
         """Whether one of the chosen pins is revoked. Rows that were never in sight are left out."""
@@ -679,8 +688,9 @@ class PinsScreen(PlaceScreen):
         """Choose another service, look at the plan, then copy."""
         from pinui.tui.places.pins.copy_to import copy_to
 
-        if await copy_to(self, await self._chosen_entries()) and self._means_marks:
-            self.pins.marked.clear()
+        entries = await self._chosen_entries()
+        if await copy_to(self, entries) and self._means_marks:
+            self.pins.marked -= {entry.id for entry in entries}
             self.work_on(self._count, "count")
 
     def action_store_again(self) -> None:
@@ -708,7 +718,7 @@ class PinsScreen(PlaceScreen):
 
         async def verify_chosen() -> None:
             try:
-                await verify(self, await self._chosen_entries())
+                await verify(self, await self._chosen_ids())
             finally:
                 self._verifying = None
                 if self.is_running:
