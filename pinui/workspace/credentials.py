@@ -46,12 +46,12 @@ class Credentials:
         """The environment variable to name to a person whose token is missing."""
         return self._variables[0] if self._variables else variable_of(profile)
 
-    async def read(self, profile: str) -> Credential:
+    async def read(self, profile: str, *, from_keyring: bool = True) -> Credential:
         """The token of a profile: from `PINUI_TOKEN_<PROFILE>`, `PINUI_TOKEN`, this run, or the keyring."""
         for variable in (variable_of(profile), *self._variables):
             if from_environment := os.environ.get(variable):
                 return replace(_credential(Secret(tidy(from_environment)), "environment"), variable=variable)
-        return await self._read(profile)
+        return await self._read(profile) if from_keyring or profile in self._session else Credential(None, "none")
 
     async def save(self, profile: str, secret: Secret, *, service: str | None = None) -> Credential:
         """Keep a token in the keyring; where that fails, for this run, with the reason in `trouble`.

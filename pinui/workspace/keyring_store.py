@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -129,6 +130,8 @@ def _in_daemon(work: Callable[[Any], T], answered: threading.Event) -> asyncio.F
 
 def _find_store() -> Any:
     """The OS's own store, or `KeyringUnavailable` with the reason."""
+    if sys.platform != "darwin":  # it would look for Apple's libraries, with a program that it starts for each
+        sys.modules.setdefault("keyring.backends.macOS.api", None)  # pyright: ignore[reportArgumentType]  # no module
     import keyring  # slow, and not needed by most verbs
     from keyring.backends import chainer, fail, null
 
@@ -157,8 +160,6 @@ def _store_name(store: Any) -> str:
 
 def _why_none() -> str:
     """The reason for a missing store, as far as this system tells."""
-    import sys
-
     if not sys.platform.startswith("linux"):
         return "This system offers no keyring to pinui."
     import os

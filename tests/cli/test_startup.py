@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import trustme
 
 from tests.bench import bench_startup
+from tests.cli.conftest import Run
+from tests.servers import read_head, reply
 
 LOADED = """
 import sys
@@ -35,6 +41,36 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 def test_a_verb_loads_only_what_it_needs(arguments: list[str], loaded: set[str]) -> None:
     ran = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True)
     assert set(ran.stderr.split()) == loaded
+
+
+def test_no_time_goes_to_certificates_that_are_not_used() -> None:
+    code = f"{LOADED}\nfrom aiohttp.connector import _SSL_CONTEXT_VERIFIED as context, _SSL_CONTEXT_UNVERIFIED as other"
+    code += "\nprint(context.get_ca_certs() + other.get_ca_certs(), context.verify_mode.name, context.check_hostname)"
+    command = [sys.executable, "-c", code, "store", "{}"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[] CERT_REQUIRED True", "these contexts trust nobody"
+
+
+async def test_a_verb_trusts_the_certificates_of_the_machine(run: Run, tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(reply("200 OK", b'{"message":"ok"}', "Connection: close"))
+        await writer.drain()
+        writer.close()
+
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("localhost").configure_cert(context)
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
+        variables = {
+            "PINUI_API_URL": f"https://localhost:{server.sockets[0].getsockname()[1]}",
+            "PINUI_TOKEN": "secret",
+        }
+        trusted = await asyncio.to_thread(run, "test", SSL_CERT_FILE=str(tmp_path / "ca.pem"), **variables)
+        assert trusted.code == 0, trusted.err
+        refused = await asyncio.to_thread(run, "test", **variables)
+        assert (refused.code, "not trusted" in refused.err) == (1, True), refused.err
 
 
 @pytest.mark.slow

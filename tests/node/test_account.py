@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
+import trustme
 
 from pinui import Client, ProviderError, Resume
 from pinui.ipfs.cid import Cid
 from pinui.node import Node
 from pinui.node.index import Pin, insert_pin
+from pinui.node.remote import CAR, read_car
 from pinui.node.store import PinStore
 from tests.node.conftest import client
+from tests.servers import read_head, reply
 from tests.unit.trees import Store
 
 OTHER = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -290,3 +295,22 @@ async def test_the_sdk_lists_pins_and_renames_on_the_node(tmp_path: Path) -> Non
             await client.rename(OTHER, "nothing")
         with pytest.raises(ProviderError, match="looks nowhere else"):
             await client.pin(OTHER)
+
+
+async def test_other_gateways_are_read_with_the_certificates_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(reply("200 OK", b"a car", f"Content-Type: {CAR}", "Connection: close"))
+        await writer.drain()
+        writer.close()
+
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("localhost").configure_cert(context)
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server:
+        gateway = f"https://localhost:{server.sockets[0].getsockname()[1]}/ipfs"
+        assert [piece async for piece in read_car(gateway, Cid.parse(OTHER))] == [b"a car"]

@@ -163,3 +163,20 @@ async def test_a_gateways_key_stays_with_its_gateway(monkeypatch: pytest.MonkeyP
         await workspace.retrieve("QmNrEidQrAbxx3FzxNt9E6qjEDZrtvzxUVh47BXm55Zuen/x")
         assert seen
         assert all("a-key-of-a-gateway" not in str(request.headers) for request in seen)
+
+
+async def test_a_daemon_without_a_token_is_used_without_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = use_store(monkeypatch, FakeOSStore())
+
+    async def answer(_request: web.Request) -> web.StreamResponse:
+        return web.json_response({"Version": "0.41.0", "Repo": "18"})
+
+    async with serve(answer) as (url, seen), await Workspace.open() as workspace:
+        workspace.profiles.save(Profile("kubo", "custom", url, provider="kubo"))
+        await workspace.switch("kubo")
+        assert (await workspace.test()).ok
+        assert (store.asked, "Authorization" in seen.last.headers) == (False, False)
+        await workspace.keep_token(workspace.profile, Secret(TOKEN))
+        await workspace.switch("kubo")
+        assert (await workspace.test()).ok
+        assert seen.last.headers["Authorization"] == f"Bearer {TOKEN}"

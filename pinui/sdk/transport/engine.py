@@ -208,7 +208,8 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
             raise _ProxyOfNoUse(str(error)) from error
         is_watched = _is_watched()
         # Loading the certificates takes 40 ms: once, in a thread, and not for http on loopback.
-        tls = await self._tls_context() if is_watched or request.url.scheme == "https" else True
+        needs_tls = "https" in (request.url.scheme, (proxy or "").partition(":")[0])
+        tls = await self._tls_context() if is_watched or needs_tls else True
         if is_watched:
             if proxy not in self._watched:
                 self._watched[proxy] = httpx.AsyncHTTPTransport(verify=tls, proxy=proxy)
