@@ -267,3 +267,13 @@ async def test_the_embedded_node_has_nothing_to_edit() -> None:
         await pilot.press("5", "e", "r", "delete")
         await settled(pilot)
         await shows(pilot, "Profiles", "embedded node")
+
+
+async def test_the_pins_of_an_account_are_told_in_full_beside_a_narrow_list() -> None:
+    async with workbench(size=(100, 30)) as (app, pilot):
+        other = await app.workspace.connect()  # the client alone writes no history, as another program
+        await other.upload(b"made elsewhere")
+        await pilot.press("r")
+        await shows(pilot, "1 pin")
+        await pilot.press("5")
+        await shows(pilot, "Mirrored here    1 pin ·", "elsewhere")

@@ -49,12 +49,8 @@ class Facts(LineView):
         tests, width = self.app.tests.get(profile.name, []), self.content_width
         has_token = profile.traits.needs_token or bool((await self.app.workspace.credential(profile)).secret)
         lines: Lines = [*verdict(tests, width, self.app.key, has_token=has_token), []]
-        for label, text in await self.addresses(profile):
-            for number, line in enumerate(wrapped(text, max(20, width - LABEL))):
-                lines.append(
-                    [("" if number else label, "muted"), (" " * (LABEL - (0 if number else len(label))) + line, "text")]
-                )
-        lines += await self._holdings(profile)
+        lines += labelled(await self.addresses(profile), width)
+        lines += [[], *labelled(await self._holdings(profile), width)]
         lines += latency(tests)
         self.show_lines(lines, keep=True)
         pane_title(self, profile.name, kind_of_service(profile))
@@ -89,24 +85,32 @@ class Facts(LineView):
             facts.append(("Last test", f"{ago(int(when * 1000), self.app.clock())} · {tests[-1].milliseconds:.0f} ms"))
         return facts
 
-    async def _holdings(self, profile: Profile) -> Lines:
+    async def _holdings(self, profile: Profile) -> list[tuple[str, str]]:
         totals, history = self.app.totals.get(profile.name), self.app.workspace.history
         records = await history.count(Query(profile=profile.name))
         revoked = await history.count(Query(profile=profile.name, revoked=True))
-        lines: Lines = [[]]
+        facts: list[tuple[str, str]] = []
         if totals:
             held = plural(totals.pins, "pin") + ("" if totals.size is None else f" · {size(totals.size)}")
             held += "" if profile.preset == "local" else " · when last tested"
-            lines.append([("On the account".ljust(LABEL), "muted"), (held, "text")])
+            facts.append(("On the account", held))
         account = await history.account_state(profile.name)
         if account.mirrored_at is not None:
             held = total_size([account.size or None, None] if account.unsized else [account.size])
             read = f"{plural(account.pins, 'pin')} · {held} · {ago(account.mirrored_at, self.app.clock())}"
             read += f" · {count(account.elsewhere)} made elsewhere" if account.elsewhere else ""
-            lines.append([("Mirrored here".ljust(LABEL), "muted"), (read, "text")])
+            facts.append(("Mirrored here", read))
         known = plural(records, "record") + (f", {count(revoked)} revoked" if revoked else "")
-        lines.append([("In history here".ljust(LABEL), "muted"), (known, "text")])
-        return lines
+        return [*facts, ("In history here", known)]
+
+
+def labelled(facts: Sequence[tuple[str, str]], width: int) -> Lines:
+    """Labels at the left; long facts are wrapped at the right."""
+    return [
+        [(("" if number else label).ljust(LABEL), "muted"), (line, "text")]
+        for label, fact in facts
+        for number, line in enumerate(wrapped(fact, max(20, width - LABEL)))
+    ]
 
 
 def replication_words(profile: Profile) -> str:
@@ -156,7 +160,8 @@ def verdict(tests: Sequence[TestResult], width: int, key: KeyOf, *, has_token: b
 def token_words(credential: Credential, now: float, key: KeyOf) -> str:
     """The place and the end of a token; never the token itself."""
     if credential.origin == "none":
-        return credential.trouble or f"none yet · {key('connection.token')} enters one"
+        words = f"none yet · {key('connection.token')} enters one"
+        return f"{words}. {credential.trouble}" if credential.trouble else words
     words = ORIGINS.get(credential.origin, "in the OS keyring")
     if credential.variable is not None:
         words = f"from {credential.variable} in the environment"

@@ -229,7 +229,7 @@ class ConnectionScreen(PlaceScreen):
         chosen = await self.ask(Menu("Copy", choices))
         for choice in choices:
             if choice.key == chosen:
-                self.app.copy(choice.fact, choice.name)
+                self.app.copy(choice.fact, f"{choice.name} address")
 
 
 def _address(what: str) -> Callable[[str], Awaitable[str]]:

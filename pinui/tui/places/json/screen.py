@@ -329,7 +329,7 @@ class JsonScreen(PlaceScreen):
             return
         value, document = row.value, self.retrieved
         choices = [
-            Choice("y", "value", value[:200] if isinstance(value, str) else beginning(value, 200)),
+            Choice("y", "value", value[:200] if isinstance(value, str) else " ".join(beginning(value, 200).split())),
             Choice("p", "path", row.path),
             Choice("j", "document", "all of it, as JSON"),
             Choice("c", "CID", self.address),
