@@ -40,6 +40,19 @@ QUOTES = """Put single quotes around JSON in a shell: pinui store '{"hello":"wor
 
 COMMON = ("--profile", "--json", "--debug", "-V", "--version")
 """The options that may come before the verb."""
+OTHER_WORDS = {
+    "add": "upload",
+    "cat": "retrieve",
+    "delete": "revoke",
+    "get": "download",
+    "list": "pins",
+    "login": "profile add",
+    "ls": "pins",
+    "rm": "revoke",
+    "unpin": "revoke",
+    "version": "--version",
+}
+"""Words of other tools, and the ones that pinui has for them."""
 OPTION = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
 
 
@@ -60,13 +73,13 @@ class Parser(argparse.ArgumentParser):
 
             word = wrong.strip("'")
             known = [choice.strip("' )") for choice in choices.split(",")]
-            near = get_close_matches(word, known, 1)
+            near = [OTHER_WORDS[word]] if self.typed and word in OTHER_WORDS else get_close_matches(word, known, 1)
             said = f"there is no “{word}” here"
             if near:
                 said += f"; did you mean “{near[0]}”?"
             elif len(known) < 6:
                 said += f", only {', '.join(known)}"
-            if word == "list":
+            if word == "list" and not near:
                 hint = f"`{self.prog}` by itself lists."
             if option := re.match("argument (--[a-z]+)", message):
                 said = f"{option[1]} is one of {', '.join(known)}, not “{word}”"

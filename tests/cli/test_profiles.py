@@ -303,10 +303,15 @@ class TestUsage:
         assert (ran.code, ran.out) == (2, "")
         assert 'pinui store \'{"hello":"world"}\'' in ran.err
 
-    def test_a_slip_is_answered_with_the_nearest_word(self, call: Run) -> None:
-        ran = call("stroe", "{}")
+    @pytest.mark.parametrize(
+        ("typed", "meant"), [("stroe", "store"), ("ls", "pins"), ("list", "pins"), ("add", "upload"), ("rm", "revoke")]
+    )
+    def test_a_slip_or_a_word_of_another_tool_is_answered_with_the_right_word(
+        self, typed: str, meant: str, call: Run
+    ) -> None:
+        ran = call(typed, "{}")
         assert ran.code == 2
-        assert "did you mean “store”?" in ran.err
+        assert ran.err == f"pinui: there is no “{typed}” here; did you mean “{meant}”?\n       See `pinui --help`.\n"
 
     @pytest.mark.parametrize(
         ("line", "option", "verb"),
