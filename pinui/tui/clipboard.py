@@ -29,23 +29,21 @@ def copy_program() -> list[str] | None:
 
 async def copied_by_system(text: str) -> bool:
     """Copy with the system's program. Returns False if none worked; a terminal never tells whether it copied."""
-    command = copy_program()
-    process = None
-    if command is not None:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-            await asyncio.wait_for(process.communicate(text.encode()), PATIENCE)
-        except (OSError, TimeoutError):
-            command = None
-        else:
-            command = command if process.returncode == 0 else None
-        finally:
-            if process is not None and process.returncode is None:  # it hangs, or the next copy took its place
-                process.kill()
-                await process.wait()
-    return command is not None
+    command, process = copy_program(), None
+    if command is None:
+        return False
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        await asyncio.wait_for(process.communicate(text.encode()), PATIENCE)
+        return process.returncode == 0
+    except (OSError, TimeoutError):
+        return False
+    finally:
+        if process is not None and process.returncode is None:  # it hangs, or the next copy took its place
+            process.kill()
+            await process.wait()

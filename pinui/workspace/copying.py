@@ -30,7 +30,7 @@ from pinui.sdk.writing.sources import open_source
 from pinui.workspace.errors import WorkspaceError
 from pinui.workspace.filters import parse_filter
 from pinui.workspace.open_client import OpenClient
-from pinui.workspace.rows import Entry
+from pinui.workspace.rows import Entry, now_ms
 from pinui.workspace.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Copying:
 
     async def record(self, pin: Item) -> None:
         """Write a copy into the history, with what is known here of its content."""
-        history, profile, now = self._home.history, self._to.profile.name, time.time_ns() // 1_000_000
+        history, profile, now = self._home.history, self._to.profile.name, now_ms()
         if await history.latest(pin.cid, profile) is not None:  # a repair, or a pin that was revoked
             await history.add_pin(profile, Pin(cid=pin.cid, name=pin.name, size=pin.size), now)
             return
@@ -206,8 +206,7 @@ class Copying:
     async def is_there(self, cid: str) -> bool:
         """Whether the destination keeps some content, or is about to."""
         with self._to.held() as to:
-            known = await (await to.client()).find(cid)
-        return known is not None and known.status != "failed"
+            return await _keeps(await to.client(), cid)
 
     @property
     def way(self) -> Way:
@@ -314,12 +313,13 @@ async def _there(writer: Client, pins: Sequence[Pin]) -> set[tuple[int, bytes]]:
         async with aclosing(writer.pins()) as listing:
             return {_key(pin.cid) async for pin in listing if pin.status != "failed"}
 
-    async def find(pin: Pin) -> bool:
-        known = await writer.find(pin.cid)
-        return known is not None and known.status != "failed"
-
-    kept = await _each(list(pins), find)
+    kept = await _each(list(pins), lambda pin: _keeps(writer, pin.cid))
     return {_key(pin.cid) for pin, is_kept in zip(pins, kept, strict=True) if is_kept}
+
+
+async def _keeps(writer: Client, cid: str) -> bool:
+    known = await writer.find(cid)
+    return known is not None and known.status != "failed"
 
 
 def _key(cid: str) -> tuple[int, bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from pinui.sdk.errors import PinuiError
 from pinui.sdk.models import ClientRecord
 from pinui.sdk.writing.prediction import predict_source
 from pinui.sdk.writing.sources import open_source
-from pinui.workspace.rows import Standing
+from pinui.workspace.rows import Standing, now_ms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +45,7 @@ async def find_held(
         cids = await history.do(lambda file: [cid for cid in cids if _is_known(file, profile, cid)])
     for cid in cids:
         if (held := await _held_as(client, cid)) is not None:
-            now = time.time_ns() // 1_000_000
+            now = now_ms()
             return ClientRecord(cid=held, timestamp=now, size=size, verification="verified"), is_folder
     return None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pinui.workspace.rows import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ class Mirror:
     async def _mirror(self, client: Client, profile: str, identity: str, *, full: bool) -> None:
         history = self._history
         pins = await _count(client)  # first: a token that the service refuses must not clear what is known
-        run = await history.begin_run(profile, identity, _now(), full=full)
+        run = await history.begin_run(profile, identity, now_ms(), full=full)
         was_interrupted = run.position is not None
         await self._read(client, run, pins)
         await self._finish(run, pins)
@@ -72,7 +73,7 @@ class Mirror:
         # New pins may have arrived while a run was interrupted; a different count means that pins vanished.
         is_short = not run.is_full and pins is not None and pins != state.pins + state.uncounted
         if was_interrupted or is_short:
-            run = await history.begin_run(profile, identity, _now(), full=is_short)
+            run = await history.begin_run(profile, identity, now_ms(), full=is_short)
             await self._read(client, run, pins)
             await self._finish(run, await _count(client))
 
@@ -81,7 +82,7 @@ class Mirror:
 
         stop_before = None if run.is_full else run.newest
         read, page = 0, list["Pin"]()
-        asked_at = _now()
+        asked_at = now_ms()
         self._tell(run, read, total)
         position = run.position
 
@@ -95,9 +96,9 @@ class Mirror:
                     break
                 page.append(pin)
                 # A quick service fills several pages while one is written.
-                if len(page) >= PAGE and (len(page) >= MOST or _now() - asked_at > SHOWN_AFTER):
+                if len(page) >= PAGE and (len(page) >= MOST or now_ms() - asked_at > SHOWN_AFTER):
                     await self._history.merge_pins(run, page, asked_at, position)
-                    read, page, asked_at = read + len(page), [], _now()
+                    read, page, asked_at = read + len(page), [], now_ms()
                     self._tell(run, read, total)
         if page:
             await self._history.merge_pins(run, page, asked_at, position)
@@ -107,7 +108,7 @@ class Mirror:
         place = -1 if run.is_full and (known.pins or known.here) else None
         while place is not None:  # in pieces: between them, lists are read
             place = await self._history.drop_vanished(run, place)
-        await self._history.finish_run(run, _now(), pins=pins)
+        await self._history.finish_run(run, now_ms(), pins=pins)
 
     def _tell(self, run: Run, read: int, total: int | None) -> None:
         self.progress = Progress(run.profile, read, total)
@@ -120,7 +121,3 @@ async def _count(client: Client) -> int | None:
     with suppress(Unsupported):
         return (await client.totals()).pins
     return None
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -143,17 +143,15 @@ class Profiles:
 
     def bind_token(self, name: str, url: str) -> None:
         """Remember that the token of a profile was entered for the service at this address."""
-
-        def change(document: Any) -> None:
-            _table_of(document, name)["token_for"] = origin_text(url)
-
-        self._change(change)
+        self._set(name, "token_for", origin_text(url))
 
     def remember_dialect(self, name: str, dialect: str) -> None:
         """Remember which API of the service the token of a profile knows."""
+        self._set(name, "known_dialect", dialect)
 
+    def _set(self, name: str, key: str, value: str) -> None:
         def change(document: Any) -> None:
-            _table_of(document, name)["known_dialect"] = dialect
+            _table_of(document, name)[key] = value
 
         self._change(change)
 

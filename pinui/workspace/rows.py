@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
-__all__ = ["UNDATED", "AccountState", "Direction", "Entry", "Kind", "Query", "Recipient", "Sort", "Standing"]
+__all__ = ["UNDATED", "AccountState", "Direction", "Entry", "Kind", "Query", "Recipient", "Sort", "Standing", "now_ms"]
 
 UNDATED = 1 << 19
 """The bit in the id of a pin whose date the service doesn't tell: a filter by age finds it in any index."""
@@ -31,6 +32,11 @@ class Standing(IntEnum):
     """Revoked from this machine."""
     GONE = 5
     """In the history; no longer on the account."""
+
+
+def now_ms() -> int:
+    """The time in milliseconds, as rows have it."""
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

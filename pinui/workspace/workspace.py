@@ -25,7 +25,7 @@ from pinui.workspace.open_client import OpenClient
 from pinui.workspace.paths import Paths
 from pinui.workspace.profiles import BUILT_IN, ENVIRONMENT, Profiles
 from pinui.workspace.revoking import Revoking, report_of, revoke_title
-from pinui.workspace.rows import Entry, Query, Standing
+from pinui.workspace.rows import Entry, Query, Standing, now_ms
 from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 from pinui.workspace.transfers.kinds import Downloading, Uploading
@@ -294,7 +294,7 @@ class Workspace:
             self.requests.pop(key, None)
         else:
             self.requests[key] = pin.status
-        await self.history.add_pin(service.profile.name, pin, _now())
+        await self.history.add_pin(service.profile.name, pin, now_ms())
 
     async def peers(self, cid: str) -> tuple[PeerStatus, ...]:
         """The peers of a cluster that keep a pin, or will; empty for other services, and if it isn't pinned."""
@@ -531,7 +531,7 @@ class Workspace:
         if known is None:
             text = await text_of(message.to_json())
             size, excerpt = utf16_length(text), message.payload
-            row = Entry(0, cid, _now(), size, "message", "received", profile, excerpt=excerpt, verification=verdict)
+            row = Entry(0, cid, now_ms(), size, "message", "received", profile, excerpt=excerpt, verification=verdict)
             return await self.history.add(row, text)
         if verdict is None or verdict == known.verification:
             return known
@@ -558,7 +558,7 @@ class Workspace:
                 was_pinned = False
                 service.answered()
             self.requests.pop((service.profile.name, canonical), None)
-            await self.history.mark_revoked(canonical, service.profile.name, _now(), was_pinned=was_pinned)
+            await self.history.mark_revoked(canonical, service.profile.name, now_ms(), was_pinned=was_pinned)
         return RevokeResult(canonical, was_pinned)
 
     async def still_pinned(self, ids: Sequence[int]) -> list[Entry]:
@@ -769,7 +769,3 @@ def _own_name(path: Path) -> str:
 def _followed(path: Path) -> Path:
     """The target of a link, so that the link itself stays."""
     return path.resolve() if path.is_symlink() else path
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

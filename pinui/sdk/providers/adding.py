@@ -86,9 +86,6 @@ class AddingProvider(GatewayContent):
             if source is not file:  # the caller that opened a source closes it
                 source.close()
 
-    async def aclose(self) -> None:
-        await self._api.transport.aclose()
-
     async def _add(self, source: UploadSource, name: str, on_progress: OnProgress | None = None) -> Pinned:
         """Upload, and compare the CID that comes back with the one that the bytes have."""
         call, wants_prediction = self._call, self._verifies or source.size > CHEAP_TO_REPEAT

@@ -163,9 +163,6 @@ class PinProvider(GatewayContent):
         found = root if cid == PENDING else cid
         return self._remembered(Pinned(found, archive.size, verdict, None if is_it else root))
 
-    async def aclose(self) -> None:
-        await self._api.transport.aclose()
-
     async def _either(self, operation: Callable[[PinningApi], Awaitable[T]]) -> T:
         """The operation, with the API that the key knows."""
         calls = self._calls

@@ -136,9 +136,6 @@ class PsaProvider(GatewayContent):
         for request in found:
             await self._replace(request, name)
 
-    async def aclose(self) -> None:
-        await self._api.transport.aclose()
-
     async def _replace(self, request: _Request, name: str | None) -> Pin:
         pin = request.pin
         # If a request's id is its CID, as in IPFS Cluster, asking again renames it; replacing it by itself removes it.

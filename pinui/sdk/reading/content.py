@@ -47,7 +47,12 @@ class GatewayContent:
     ) -> None:
         """`gateways` are asked in this order; None for those of the configuration."""
         self.config = config
+        self._transport = transport
         self._reader = GatewayReader(config, transport, clock, gateways)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._transport.aclose()
 
     async def read_json(self, cid: str) -> Read[Any]:
         """Read a JSON document."""

@@ -42,7 +42,7 @@ from pinui.workspace.text import encodable
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -124,12 +124,8 @@ class HistoryFile:
 
     def entries(self, ids: Sequence[int]) -> list[Entry]:
         """The rows with these ids, in the order given; forgotten rows are left out."""
-        found: dict[int, Entry] = {}
-        for start in range(0, len(ids), BATCH):
-            some = ids[start : start + BATCH]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT {COLUMNS} FROM entries AS e {REVOCATION} WHERE e.id IN ({marks})"  # noqa: S608 – marks only
-            found.update((row[0], Entry(*row)) for row in self._all(sql, some))
+        rows = self._of_each(f"SELECT {COLUMNS} FROM entries AS e {REVOCATION} WHERE e.id IN", ids)  # noqa: S608
+        found = {row[0]: Entry(*row) for row in rows}
         return [found[id_] for id_ in ids if id_ in found]
 
     def page(self, query: Query, *, after: Entry | None = None, limit: int = 100) -> list[Entry]:
@@ -263,21 +259,18 @@ class HistoryFile:
 
     def total_size(self, ids: Iterable[int]) -> int:
         """The bytes of these rows together, without rows of unknown size."""
-        wanted, total = list(ids), 0
-        for start in range(0, len(wanted), BATCH):
-            some = wanted[start : start + BATCH]
-            sql = f"SELECT total(max(bytes, 0)) FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
-            total += int(self._all(sql, some)[0][0])
-        return total
+        rows = self._of_each("SELECT total(max(bytes, 0)) FROM entries WHERE id IN", list(ids))
+        return sum(int(row[0]) for row in rows)
 
     def standings(self, ids: Iterable[int]) -> dict[int, int]:
         """The number of these rows with each `Standing`."""
-        wanted, found = list(ids), Counter[int]()
-        for start in range(0, len(wanted), BATCH):
-            some = wanted[start : start + BATCH]
-            sql = f"SELECT standing FROM entries WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 – marks only
-            found.update(row[0] for row in self._all(sql, some))
-        return found
+        return Counter(row[0] for row in self._of_each("SELECT standing FROM entries WHERE id IN", list(ids)))
+
+    def _of_each(self, sql: str, ids: Sequence[int]) -> Iterator[Any]:
+        """The rows of a statement that ends with `IN`, about these ids, some at a time."""
+        for start in range(0, len(ids), BATCH):
+            some = ids[start : start + BATCH]
+            yield from self._all(f"{sql} ({', '.join('?' * len(some))})", some)
 
     # Writing
 

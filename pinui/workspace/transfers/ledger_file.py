@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
 from array import array
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pinui.workspace.database import Layout, connect, explained, migrate, version_of, writing
 from pinui.workspace.errors import WorkspaceError
+from pinui.workspace.rows import now_ms
 from pinui.workspace.text import encodable
 from pinui.workspace.transfers.owners import Owner, is_alive
 from pinui.workspace.transfers.rows import Item, ItemState, NewItem, Request, Tally
@@ -117,7 +117,7 @@ class LedgerFile:
         """Write a request down, owned by this process; with its items, if they are known already."""
         self._owner.hold()
         with self._writing() as database:
-            values = (kind, profile, encodable(title), "unfinished", json.dumps(options), items is not None, _now())
+            values = (kind, profile, encodable(title), "unfinished", json.dumps(options), items is not None, now_ms())
             added = database.execute(
                 "INSERT INTO requests (kind, profile, title, state, options, is_listed, created_at, owner)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -271,7 +271,7 @@ class LedgerFile:
             ).fetchall()
             database.executemany(
                 "UPDATE items SET state = ?, started_at = coalesce(started_at, ?) WHERE id = ?",
-                [(ItemState.RUNNING, _now(), row[0]) for row in rows],
+                [(ItemState.RUNNING, now_ms(), row[0]) for row in rows],
             )
         return [_item(row) for row in rows]
 
@@ -426,7 +426,3 @@ def _path(text: str | None) -> str | bytes | None:
     except UnicodeEncodeError:
         return os.fsencode(text)
     return text
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

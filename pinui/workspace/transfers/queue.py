@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pinui.sdk.writing.folder_rules import USUAL, FolderRules
 from pinui.workspace.errors import NoToken, NotThere, WorkspaceError
+from pinui.workspace.rows import now_ms
 from pinui.workspace.sentences import sentence_for
 from pinui.workspace.transfers.rows import Item, ItemState
 from pinui.workspace.transfers.slots import Slots
@@ -564,7 +565,7 @@ class Transfers:
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the others go on
             if await self._lost(transfer, service, error) and self.is_patient:
                 # Begun, and perhaps done without an answer: the next try looks for it first.
-                item.started_at, item.done = item.started_at or time.time_ns() // 1_000_000, 0
+                item.started_at, item.done = item.started_at or now_ms(), 0
                 return False
             item.failure = error
             item.error, item.hint = sentence_for(error)
