@@ -19,11 +19,12 @@ from textual.widgets import Button
 
 from pinui.tui.common_keys import CONFIRM, NUMBER, ROWS
 from pinui.tui.dialogs.dialog import Dialog, DialogButton, button, say
+from pinui.tui.dialogs.page import Page
 from pinui.tui.display import fit, right, short_path
 from pinui.tui.focus import focus_now
 from pinui.tui.keys import bindings
 from pinui.tui.pace import QUIET, Press
-from pinui.tui.widgets.fields import Field, pane_title
+from pinui.tui.widgets.fields import Field
 from pinui.tui.widgets.key_bar import KeyBar
 from pinui.tui.widgets.line_view import LazyLines, Line, LineView
 
@@ -218,17 +219,16 @@ class ConfirmNumber(Confirm):
     """A question about many things: their number is typed, and Enter says yes."""
 
     FIRST = "#number"
+    _open = False
 
-    def __init__(
-        self, title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]], number: int
-    ) -> None:
-        super().__init__(title, question, consequence, yes, rows)
-        self.number = number
-        self.field = NumberField(self.takes)
-        self._open = False
+    @property
+    def number(self) -> int:
+        """The number to type."""
+        return len(self.rows)
 
     def compose_answer(self) -> Iterable[Widget]:
         """One line to fill in."""
+        self.field = NumberField(self.takes)
         yield Horizontal(say(f"Type {self.number} to {self.verb}: "), self.field, classes="number")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -278,31 +278,20 @@ class ConfirmNumber(Confirm):
         return "digits count after half a second without keys"
 
 
-class AllRows(Dialog[None]):
+class AllRows(Page[None]):
     """All rows of a question, to scroll through."""
 
     BINDINGS = bindings(ROWS)
-    AUTO_FOCUS = "#all-rows"
+    ID = "all-rows"
 
     def __init__(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self.heading, self.rows = heading, rows
+        super().__init__(heading, f"all {len(rows):,}")
+        self.rows = rows
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog wide") as box:
-            pane_title(box, self.heading, f"all {len(self.rows):,}")
-            yield LineView(id="all-rows")
-        yield KeyBar()
-
-    def on_resize(self) -> None:
-        """Lines are as wide as the box."""
-        self.call_after_refresh(self._fill)
-
-    def _fill(self) -> None:
-        view = self.query_one("#all-rows", LineView)
-        width = view.content_width
-        view.styles.height = min(len(self.rows), max(5, self.app.size.height - 6))
-        view.show_lines(LazyLines(self.rows, lambda row: row_line(row, width)), keep=True)
+    def fill(self) -> None:
+        """Lines are made when they are drawn."""
+        width = self.view.content_width
+        self.show_page(LazyLines(self.rows, lambda row: row_line(row, width)))
 
 
 def row_line(row: tuple[str, str], width: int) -> Line:
@@ -313,9 +302,8 @@ def row_line(row: tuple[str, str], width: int) -> Line:
 
 def about_rows(title: str, question: str, consequence: str, yes: str, rows: Sequence[tuple[str, str]]) -> Confirm:
     """A question about rows: a letter answers for some, a number for many."""
-    if len(rows) > MANY:
-        return ConfirmNumber(title, question, consequence, yes, rows, len(rows))
-    return Confirm(title, question, consequence, yes, rows)
+    kind = ConfirmNumber if len(rows) > MANY else Confirm
+    return kind(title, question, consequence, yes, rows)
 
 
 def overwrite_question(path: Path) -> Confirm:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.screen import Screen
 
 from pinui.tui.common_keys import APP, BETWEEN_PANES, DIALOG, HELP, LIST, TEXT
-from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.dialogs.page import Page
 from pinui.tui.display import wrapped
 from pinui.tui.keys import bindings, key_name
-from pinui.tui.widgets.key_bar import KeyBar
-from pinui.tui.widgets.line_view import Line, LineView
+from pinui.tui.widgets.line_view import Line
 
 __all__ = ["HelpScreen"]
 
 WIDEST_KEYS = 16
 
 
-class HelpScreen(Dialog[None]):
+class HelpScreen(Page[None]):
     """A page of text over the place."""
 
     BINDINGS = bindings(HELP)
-    AUTO_FOCUS = "#help"
+    ID = "help"
 
     def __init__(self, title: str, text: str, keys: Sequence[tuple[str, str]]) -> None:
-        super().__init__()
-        self.heading, self.text, self.keys = title, text, keys
+        super().__init__(title)
+        self.text, self.keys = text, keys
 
     @classmethod
     def about(cls, screen: Screen[object], texts: Mapping[str, tuple[str, str]]) -> HelpScreen:
@@ -47,19 +44,9 @@ class HelpScreen(Dialog[None]):
         )
         return cls(*found, [(" ".join(names), text) for names, text in map(keys.__getitem__, order)])
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog", id="help-box") as box:
-            box.border_title = self.heading
-            yield LineView(id="help")
-        yield KeyBar()
-
-    def on_resize(self) -> None:
-        """Write the page for this width."""
-        self.call_after_refresh(self._fill)
-
-    def _fill(self) -> None:
-        view = self.query_one("#help", LineView)
-        width = view.content_width - 1  # a cell of air before the scroll bar
+    def fill(self) -> None:
+        """The text, then each key with its explanation."""
+        width = self.view.content_width - 1  # a cell of air before the scroll bar
         lines: list[Line] = [[(line, "text")] for line in wrapped(self.text, width)]
         lines.append([])
         column = min(WIDEST_KEYS, max((len(names) for names, _ in self.keys), default=0)) + 2
@@ -69,5 +56,4 @@ class HelpScreen(Dialog[None]):
                 names = ""
             for number, line in enumerate(wrapped(what, width - column)):
                 lines.append([((names if number == 0 else "").ljust(column), "bold primary"), (line, "second")])
-        view.styles.height = min(len(lines), max(5, self.app.size.height - 6))
-        view.show_lines(lines, keep=True)
+        self.show_page(lines)

@@ -4,44 +4,31 @@ from __future__ import annotations
 
 import asyncio
 
-from textual.app import ComposeResult
-from textual.containers import Vertical
-
 from pinui import Peek
 from pinui.figures import short_cid
 from pinui.tui.common_keys import CONTENT
-from pinui.tui.dialogs.dialog import Dialog
+from pinui.tui.dialogs.page import Page
 from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.errors import sentence
 from pinui.tui.keys import bindings
 from pinui.tui.places.place import PlaceScreen
 from pinui.tui.preview import Shown, folder_lines, peek, show_bytes, show_words
 from pinui.tui.widgets.fields import pane_title
-from pinui.tui.widgets.key_bar import KeyBar
-from pinui.tui.widgets.line_view import LineView
 
 __all__ = ["ContentScreen", "open_address", "pin_address"]
 
-AROUND = 8
-"""Lines that the border, the footer and some air take."""
 
-
-class ContentScreen(Dialog[str]):
+class ContentScreen(Page[str]):
     """The content is fetched once, or given as words, and wrapped again for another size. The answer is a key."""
 
     BINDINGS = bindings(CONTENT)
-    AUTO_FOCUS = "#content"
+    ID = "content"
+    AROUND = 8
 
     def __init__(self, address: str, words: str = "") -> None:
-        super().__init__()
+        super().__init__("View", address)
         self.address = address
         self._content: Peek | str = words
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog wide") as box:
-            pane_title(box, "View", self.address)
-            yield LineView(id="content")
-        yield KeyBar()
 
     def on_mount(self) -> None:
         """Fetch it, unless there are words to show."""
@@ -49,9 +36,6 @@ class ContentScreen(Dialog[str]):
             return
         self._content = "fetching …"
         self.run_worker(self._fetch, group="content", exit_on_error=False)
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._fill)
 
     def action_download(self) -> None:
         """Download the whole content."""
@@ -62,14 +46,15 @@ class ContentScreen(Dialog[str]):
             self._content = await peek(self.app.workspace, self.address)
         except Exception as error:  # noqa: BLE001  whatever it is, it is shown in the place of the content
             self._content = sentence(error)
-        self._fill()
+        self.fill()
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
+        """Draw in the background: a picture takes a while."""
         self.run_worker(self._draw, group="draw", exclusive=True, exit_on_error=False)
 
     async def _draw(self) -> None:
-        view, colours = self.query_one("#content", LineView), not self.app.no_color
-        room = view.content_width, max(5, self.app.size.height - AROUND)
+        view, colours = self.view, not self.app.no_color
+        room = view.content_width, self.room
         content = self._content
         if isinstance(content, str):
             shown = show_words(content, *room)

@@ -83,17 +83,10 @@ class Detail(LineView):
             self.forget_content()
         self.rebuild()
 
-    def watch_refused(self) -> None:
-        """Say so, or no longer."""
+    def _rebuild_in_place(self) -> None:
         self.rebuild(keep=True)
 
-    def watch_pin_state(self) -> None:
-        """Show the state, or no longer."""
-        self.rebuild(keep=True)
-
-    def watch_is_marked(self) -> None:
-        """Show the mark, or no longer."""
-        self.rebuild(keep=True)
+    watch_refused = watch_pin_state = watch_is_marked = _rebuild_in_place
 
     def forget_content(self) -> None:
         """Forget the fetched content."""
