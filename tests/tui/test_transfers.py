@@ -94,6 +94,15 @@ async def test_everything_that_was_left_is_resumed_with_one_key_on_arrival(
         await shows(pilot, "2 done")
 
 
+async def test_a_file_that_the_account_holds_is_not_sent_again_and_its_row_says_so(photos: Path) -> None:
+    async with workbench() as (app, pilot):
+        first = app.workspace.transfers.upload(photos / "f1.jpg")
+        await app.workspace.transfers.wait(first)
+        app.workspace.transfers.upload(photos / "f1.jpg")
+        await go_to_transfers(app, pilot)
+        await shows(pilot, "2 done", "held already")
+
+
 async def test_what_was_left_can_be_forgotten(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench() as (app, pilot):
         hold_uploads(app, monkeypatch)

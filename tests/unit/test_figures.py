@@ -64,6 +64,16 @@ def test_a_rate_settles_and_starts_anew_after_a_retry() -> None:
     assert rate.remaining(9000, None) is None
 
 
+def test_bytes_that_fill_the_buffers_of_a_socket_at_the_beginning_are_no_rate() -> None:
+    rate = Rate()
+    for now, done in [(0.0, 0), (0.01, 3_000_000), (0.02, 6_000_000)]:
+        rate.add(done, now)
+    assert rate.value is None
+    for now, done in [(0.7, 7_000_000), (1.0, 7_500_000), (1.6, 8_400_000)]:
+        rate.add(done, now)
+        assert rate.value == pytest.approx(1_500_000, rel=0.05)
+
+
 @pytest.mark.parametrize("width", [20, 40, 79, 200])
 def test_a_bar_fits_its_line_and_shows_no_control_characters(width: int) -> None:
     transfer = Transfer(1, "upload", "a\x1b[31m name that is rather long " * 3, "running", 512, 2048, 100.0, 15.4)

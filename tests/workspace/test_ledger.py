@@ -84,8 +84,11 @@ def test_a_living_process_keeps_what_it_works_on_and_a_dead_one_does_not(ledger:
     request = int(other.stdout.readline())
     assert ledger.requests()[0].is_running
     assert not ledger.claim(request)
+    ledger.has_news()
+    assert not ledger.has_news()
     other.kill()
     other.wait()
+    assert ledger.has_news(), "what it worked on is left"
     other.stdin.close()
     other.stdout.close()
     assert not ledger.requests()[0].is_running

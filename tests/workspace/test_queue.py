@@ -447,6 +447,7 @@ async def test_the_rate_of_a_transfer_that_stands_still_falls(
 ) -> None:
     monkeypatch.setattr(queue, "MEASURED", 0.0)
     monkeypatch.setattr(transfer_rows, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(transfer_rows, "SETTLING", 0.0)
     monkeypatch.setattr(transfer_rows, "RATE_SECONDS", 0.01)
 
     async def stuck(source: Path, *, on_progress: Any, **options: Any) -> Any:

@@ -93,6 +93,8 @@ class LedgerFile:
         self._owner = Owner(self._owners)
         self._connection: sqlite3.Connection | None = None
         self._seen: int | None = None
+        self._others: set[str] = set()
+        """Other processes that worked on requests when these were read."""
 
     def close(self) -> None:
         """Drop ended requests, whose results are elsewhere; give up unfinished ones; close the file."""
@@ -136,14 +138,15 @@ class LedgerFile:
             " WHERE state NOT IN ('done', 'cancelled') ORDER BY id"
         )
         alive = {owner: self._is_alive(owner) for owner in {row[8] for row in rows}}
+        self._others = {owner for owner, lives in alive.items() if lives} - {self._owner.name}
         return [_request(row, self.tally(row[0]), self._error(row[0]), is_running=alive[row[8]]) for row in rows]
 
     def has_news(self) -> bool:
-        """Whether another process has written to the file since the last call."""
+        """Whether another process has written to the file since the last call, or has ended since `requests`."""
         if not self.path.exists():
             return False
         seen, self._seen = self._seen, self._all("PRAGMA data_version")[0][0]
-        return seen != self._seen
+        return seen != self._seen or not all(map(self._is_alive, self._others))
 
     def _error(self, request: int) -> str | None:
         sql = "SELECT error FROM items WHERE request = ? AND state IN (?, ?) ORDER BY state, id LIMIT 1"

@@ -761,5 +761,6 @@ def _show(transfer: Transfer, item: Item) -> None:
         transfer.cid = item.cid or transfer.cid
         transfer.entry, transfer.left_out = item.row or transfer.entry, item.left_out or transfer.left_out
         transfer.verification = item.verification or transfer.verification
+        transfer.was_held = item.was_held
     else:
         transfer.done = transfer.done_size + sum(one.done for one in transfer.running.values())

@@ -18,6 +18,7 @@ __all__ = ["NOTICE_SECONDS", "Kind", "Progress", "Rate", "Transfer"]
 
 NOTICE_SECONDS = 0.1  # often enough for a screen
 RATE_SECONDS = 3.0  # the time that the rate is averaged over, about
+SETTLING = 0.5  # seconds at the beginning, in which bytes fill the buffers of a socket faster than they arrive
 
 
 class Progress(Protocol):
@@ -53,11 +54,14 @@ class Rate:
 
     value: float | None = None
     _done: int = 0
-    _at: float | None = None
+    _at: float = 0.0
+    _began: float | None = None
 
     def add(self, done: int, now: float) -> bool:
         """Add a measurement; False if it comes too soon after the last one."""
-        if self._at is None or done < self._done:  # the first one, or the first after a restart
+        if self._began is None or done < self._done:  # the first one, or the first after a restart
+            self._began = now
+        if now - self._began <= SETTLING:
             self._done, self._at = done, now
             return False
         passed = now - self._at
@@ -106,6 +110,8 @@ class Transfer:
     """The row of the history that an upload made."""
     verification: str | None = None
     """The verdict on the downloaded content."""
+    was_held: bool = False
+    """The account held the only file already, so it was not sent."""
     left_out: LeftOut | None = None
     """The entries that the upload of a folder left out."""
     started_at: float | None = None

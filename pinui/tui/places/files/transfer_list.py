@@ -260,7 +260,9 @@ def facts_of(transfer: Transfer, room: int, key: KeyOf) -> tuple[str, str]:
         if many:
             return "" if transfer.kind == "revoke" else number, many
         if transfer.kind != "download":
-            return number, short_cid(transfer.cid or "")
+            cid = short_cid(transfer.cid or "")
+            ways = (f"{cid} · held already", "held already") if transfer.was_held else (cid,)
+            return number, next((one for one in ways if len(one) <= room), cid)
         return number, short_path(str(transfer.path), str(Path.home()), room)
     if transfer.state == "left":
         resumes = f"{key('transfers.resume')} resumes"
