@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Mirror", "Progress"]
 
 PAGE = 1000
-MOST = 5 * PAGE
+MOST = 2 * PAGE
+"""Pins to write at once: lists wait while they are being committed."""
 SHOWN_AFTER = 500
 """Milliseconds after which a page that has come is written, so that it shows."""
 

@@ -14,7 +14,8 @@ import pytest
 
 from pinui.workspace import HistoryError, Query
 from pinui.workspace.history import HistoryFile
-from tests.workspace.rows import row
+from pinui.workspace.history.schema import ID_BITS, writing
+from tests.workspace.rows import START, row
 
 # Writes rows for ever and says each number after its row was acknowledged.
 WRITER = """
@@ -141,3 +142,16 @@ def test_a_full_disk_is_a_clear_error_and_the_history_goes_on_after_it(tmp_path:
         assert [entry.id for entry in history.page(Query())] == [first.id]
         history.add(row(2), '"' + "y" * 200_000 + '"')
         assert history.count(Query()) == 2
+
+
+def test_rows_are_read_while_a_page_of_the_account_is_being_written(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    with HistoryFile(path) as writer, HistoryFile(path) as reader:
+        known = writer.add(row(), None)
+        reader.connection.execute("PRAGMA busy_timeout = 0")
+        page = [((START + number) << ID_BITS, row(number), None) for number in range(1, 3000)]
+        with writing(writer.connection):
+            writer.insert_new(page)
+            assert reader.entries([known.id]) == [known], (
+                "SQLite has written parts of a transaction, and holds the lock"
+            )

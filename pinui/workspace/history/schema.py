@@ -33,6 +33,9 @@ __all__ = [
 
 CACHE_KIB = 1024
 """The cache of each thread that uses the file. With a million rows, nothing is quicker with more."""
+UNWRITTEN = 4000
+"""Changed pages (of 4 KiB) that a transaction keeps in memory until it ends. From the first one that is written before,
+nobody can read."""
 
 # An id is the row's time in milliseconds, followed by a counter: the order of ids is the order of time, which
 # lets the search index hand out its newest rows first without sorting, and pages begin after a key. The highest bit of
@@ -321,6 +324,7 @@ def open_database(path: Path, *, searchable: bool) -> sqlite3.Connection:
         connection = connect(path)
         try:
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB:d}")
+            connection.execute(f"PRAGMA cache_spill = {UNWRITTEN:d}")
             connection.create_function("folded", -1, folded, deterministic=True)
             connection.create_function("content_of", 1, _content_of, deterministic=True)
             connection.create_function("title_key", 7, title_key, deterministic=True)
