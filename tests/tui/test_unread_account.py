@@ -49,7 +49,9 @@ async def test_an_account_that_could_not_be_read_tells_why_and_r_tries_again(
         with monkeypatch.context() as patch:
             patch.setattr(Client, "totals", silent)
             await app.use("studio")
-            await shows(pilot, "The account could not be read.", "The service hung up", "r tries again.")
+            await shows(
+                pilot, "The account could not be read.", "The service hung up", "r tries again, 5 changes the token."
+            )
             assert "Nothing is pinned yet" not in text_of(app)
         await (await app.workspace.connect()).store({"n": 1})
         await pilot.press("r")

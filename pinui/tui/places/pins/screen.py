@@ -294,7 +294,12 @@ class PinsScreen(PlaceScreen):
                 [],
                 *([(line, "warning")] for line in wrapped(unread, width)),
                 [],
-                [(key("pins.refresh"), "bold primary"), (" tries again.", "muted")],
+                [
+                    (key("pins.refresh"), "bold primary"),
+                    (" tries again, ", "muted"),
+                    (key("app.connection"), "bold primary"),
+                    (" changes the token.", "muted"),
+                ],
             ]
         return [[], *([("  ", ""), *line] for line in lines)]
 
