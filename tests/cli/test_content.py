@@ -44,7 +44,7 @@ def test_json_comes_from_a_file_or_a_pipe_and_goes_out_as_one_object(call: Run, 
     ("arguments", "stdin", "words"),
     [
         (("store", '{"a": }'), "", "line 1, column 7"),
-        (("store", "-"), '{\n "a": 1,\n}', "line 3, column 1"),
+        (("store", "-"), '{\n "a": 1,\nx}', "line 3, column 1"),
         (("store", "-"), "  \n", "no JSON on stdin"),
         (("store", ""), "", "no JSON to store"),
         (("store", "{hello:world}"), "", "single quotes"),

@@ -35,7 +35,7 @@ def place_of(app: Pinui) -> JsonScreen:
 async def test_typing_is_checked_and_f5_stores() -> None:
     async with workbench() as (app, pilot):
         await pilot.press("2", "i")
-        await paste(pilot, '{\n  "title": "x",\n}')
+        await paste(pilot, '{\n  "title": "x",\nx}')
         await shows(pilot, "at line 3, column 1")
         await pilot.press("f5")
         await shows(pilot, "This is not JSON yet")
