@@ -231,7 +231,7 @@ def test_every_line_of_the_log_is_written_before_the_end(tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_at_any_moment_it_has_whole_pins_or_none(tmp_path: Path, seed: int) -> None:
-    """Two hundred kills; those of the history (`test_history_safety`) make them 284 and more."""
+    """Two hundred kills; those of the history (`test_history_safety`) make them 285."""
     loop = KillLoop(tmp_path, rounds=50, seed=seed, least=50)
     loop.run()
     assert loop.acknowledged >= 50
