@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import tracemalloc
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -308,9 +308,34 @@ async def test_a_question_is_about_the_first_of_very_many_marks_and_the_others_s
         await shows(pilot, "6 marked")
         await pilot.press("x")
         await told(pilot, "The first 4 of 6 marked pins are taken; the others stay marked.")
-        await shows(pilot, "Revoke 4 pins", "• pin-5", "• pin-2")
+        await shows(pilot, "Revoke 4 pins", "• pin-5", "• pin-2", "2 more are marked, and will stay so.")
         assert "• pin-1  " not in text_of(app).partition("Revoke 4 pins")[2].partition("Cancel")[0]
         await confirm(pilot, "R")
         await told(pilot, "Revoked 4 pins.")
         await shows(pilot, "2 pins · 4 revoked · 2 marked")
         assert marked_rows(app) == ["pin-1", "pin-0"]
+
+
+@pytest.mark.parametrize("key", ["x", "delete"])
+async def test_esc_cancels_a_question_that_takes_a_while_and_leaves_the_marks(key: str) -> None:
+    async with workbench() as (app, pilot):
+        await six_pins(app, pilot)
+        await pilot.press("g", "a")
+        await shows(pilot, "6 marked")
+        history, asked, released = app.workspace.history, asyncio.Event(), asyncio.Event()
+        entries: Callable[[Sequence[int]], Coroutine[Any, Any, Any]] = history.entries
+
+        async def late(ids: Sequence[int]) -> Any:
+            asked.set()
+            await released.wait()
+            return await entries(ids)
+
+        history.entries = late  # type: ignore[method-assign,assignment]
+        app.post_message(events.Key(key, None))
+        await until(pilot, asked.is_set, "the rows for the question")
+        await shows(pilot, "esc cancel")
+        await pilot.press("escape")
+        released.set()
+        await until(pilot, lambda: "esc cancel" not in text_of(app), "the end of the question")
+        await shows(pilot, "6 pins · 6 marked")
+        assert len(app.screen_stack) == 1

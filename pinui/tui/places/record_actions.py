@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -59,17 +60,21 @@ async def browse(screen: PlaceScreen, address: str) -> None:
     screen.app.tell(f"Opened {link}" if opened else f"No browser here. The address is {link}", warning=not opened)
 
 
-async def revoke(screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str] | None:
+async def revoke(screen: PlaceScreen, entries: Sequence[Entry], left: int = 0) -> dict[int, str] | None:
     """Ask, then revoke each. Returns the failures: reasons by the id of the entry.
+
+    `left` is the number of marked pins that are left for the next time.
 
     Many pins become a transfer, which tells its own failures: the result is None.
     """
     # The profile that is in use now, to the end: somebody may choose another one meanwhile.
     with screen.workspace.service.held() as service:
-        return await _revoke_at(service, screen, entries)
+        return await _revoke_at(service, screen, entries, left)
 
 
-async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[Entry]) -> dict[int, str] | None:
+async def _revoke_at(
+    service: Service, screen: PlaceScreen, entries: Sequence[Entry], left: int
+) -> dict[int, str] | None:
     from pinui.tui.dialogs.confirm import MANY
     from pinui.workspace.revoking import can_be_stored_again
 
@@ -91,13 +96,15 @@ async def _revoke_at(service: Service, screen: PlaceScreen, entries: Sequence[En
         if not once:
             screen.app.tell("Nothing to revoke here: the service has none of them any more.", warning=True)
             return {}
-    sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
-    elsewhere = await screen.workspace.history.pinned_elsewhere(once, profile)
+    with screen.app.busy("looking for other rows …") if again is not None else nullcontext():
+        sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
+        elsewhere = await screen.workspace.history.pinned_elsewhere(once, profile)
     if screen.app.screen is not screen:
         return {}  # the key was pressed twice: one question is enough
     pins = list(once.values())
     titles = [title_of(entry) for entry in pins]
-    if not await screen.ask(_revoke_question(pins, titles, max(0, sharing), elsewhere, again)):
+    question = _revoke_question(pins, titles, max(0, sharing), elsewhere, again, max(0, left))
+    if not await screen.ask(question):
         return {}
     if again is not None:
         if screen.workspace.service is not service:
@@ -152,11 +159,12 @@ def _revoke_question(
     sharing: int,
     elsewhere: Mapping[str, int],
     again: int | None = None,
+    left: int = 0,
 ) -> Confirm:
     """The question before pins are revoked: their number, their size, and rows that share them.
 
     `elsewhere` are other profiles that pin some of them, with their numbers. `again` is the number of pins that can be
-    stored again from this machine, where that was counted.
+    stored again from this machine, where that was counted. `left` pins are marked, and left for the next time.
     """
     from pinui.tui.dialogs.confirm import about_rows
 
@@ -181,5 +189,7 @@ def _revoke_question(
         also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
         consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
         consequence += ", and stay there." if sum(elsewhere.values()) > 1 else ", and stays there."
+    if left:
+        consequence += f"\n\n{count(left)} more {'is' if left == 1 else 'are'} marked, and will stay so."
     rows = [(title, size(entry.bytes)) for title, entry in zip(titles, entries, strict=True)]
     return about_rows("Revoke", question, consequence, f"Revoke {number}" if number > 1 else "Revoke", rows)

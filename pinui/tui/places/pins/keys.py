@@ -13,6 +13,9 @@ PINS = Group(
     (
         here("pins.drop_range", "escape", "screen.end('range')", "drop the range", "End the range and mark nothing"),
         here("pins.stop_verify", "escape", "screen.end('verify')", "stop verifying", "Check no more of the pins"),
+        here(
+            "pins.drop_question", "escape", "screen.end('question')", "cancel", "Cancel a question before it is asked"
+        ),
         here("pins.close_report", "escape", "screen.end('report')", "close the report", "Close the report of a check"),
         here(
             "pins.again",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar
 
 from textual import events, on
 from textual.containers import Horizontal
+from textual.screen import Screen
 from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widget import Widget
@@ -47,6 +49,7 @@ from pinui.workspace.text import clean_line
 
 __all__ = ["PinsScreen"]
 
+Result = TypeVar("Result")
 FIRST = 200
 """Rows that are read before anything else is: more than the largest terminal shows."""
 COUNTED = 5000
@@ -140,6 +143,8 @@ class PinsScreen(PlaceScreen):
         self._verifying: Worker[None] | None = None
         self._report: Timer | None = None
         """Runs while the report of a check is in sight: an esc that was meant to stop the check closes it."""
+        self._preparing: asyncio.Task[Any] | None = None
+        """Reads what a question about marked pins tells. Esc cancels it."""
         self._marking = asyncio.Lock()
         """Held while marks wait for the rest of the list."""
 
@@ -445,12 +450,14 @@ class PinsScreen(PlaceScreen):
         self._reload_first()
 
     def action_end(self, what: str) -> None:
-        """Drop the range, stop verifying, close its report, clear the filter, or take the marks away."""
+        """End the range, a check, a question, a report, the filter, or the marks."""
         if what == "range":
             self.pins.end_range(marking=False)
             self._marks_changed()
         elif what == "verify" and self._verifying is not None:
             self._verifying.cancel()
+        elif what == "question" and self._preparing is not None:
+            self._preparing.cancel()
         elif what == "report":
             self.app.clear_notifications()
             self._end_report()
@@ -500,6 +507,8 @@ class PinsScreen(PlaceScreen):
             return "range"
         if self.pins.has_focus and self._verifying is not None:
             return "verify"
+        if self.pins.has_focus and self._preparing is not None:
+            return "question"
         if self.pins.has_focus and self._report is not None:
             return "report"
         if self.asked.text or self.has_class("-filter"):
@@ -655,6 +664,24 @@ class PinsScreen(PlaceScreen):
             self.app.tell(taken, warning=True)
         return await self.workspace.history.entries(ids[:AT_ONCE])
 
+    async def _entries_for_question(self) -> list[Entry]:
+        """The chosen pins. Until the question about them is on the screen, esc cancels it."""
+        if (this := asyncio.current_task()) is not None:
+            self._preparing = this
+            this.add_done_callback(lambda _: self._is_asked())
+        self.refresh_bindings()
+        with self.app.busy("reading the marked pins …") if len(self.pins.marked) > COUNTED else nullcontext():
+            return await self._chosen_entries()
+
+    async def ask(self, screen: Screen[Result], *, more: bool = False) -> Result | None:
+        """Show a dialog, which takes esc from now on, and wait for its answer."""
+        self._is_asked()
+        return await super().ask(screen, more=more)
+
+    def _is_asked(self) -> None:
+        self._preparing = None
+        self.refresh_bindings()
+
     def _has_revoked(self) -> bool:
         """Whether one of the chosen pins is revoked. Rows that were never in sight are left out."""
         pins = self.pins
@@ -670,10 +697,11 @@ class PinsScreen(PlaceScreen):
         """Ask, then revoke the pins."""
         from pinui.tui.places.record_actions import revoke
 
-        entries = await self._chosen_entries()
+        entries = await self._entries_for_question()
         if not entries:
             return
-        failed = await revoke(self, entries)
+        left = len(self.pins.marked) - len(entries) if self._means_marks else 0
+        failed = await revoke(self, entries, left)
         if failed is None:
             self.pins.marked -= {entry.id for entry in entries}
             self.reload()
@@ -686,14 +714,14 @@ class PinsScreen(PlaceScreen):
     @asks("forget", exclusive=False)
     async def action_forget(self) -> None:
         """Ask, then remove the rows from the history."""
-        await forget(self, await self._chosen_entries())
+        await forget(self, await self._entries_for_question())
 
     @asks("copy-to", exclusive=False)
     async def action_copy_to(self) -> None:
         """Choose another service, look at the plan, then copy."""
         from pinui.tui.places.pins.copy_to import copy_to
 
-        entries = await self._chosen_entries()
+        entries = await self._entries_for_question()
         if await copy_to(self, entries) and self._means_marks:
             self.pins.marked -= {entry.id for entry in entries}
             self.work_on(self._count, "count")
