@@ -77,7 +77,8 @@ class Marks(MutableSet[int]):
         return combined(self._in_order(), in_order(ids), FIRST_ONLY)
 
     def _in_order(self) -> array[int]:
-        return combined(self._many, in_order(self._flipped), ONE_ONLY) if self._flipped else self._many
+        few = self._flipped.copy()  # others may be marked while a thread looks
+        return combined(self._many, in_order(few), ONE_ONLY) if few else self._many
 
     def _replace(self, ids: array[int]) -> None:
         self._many, self._length = ids, len(ids)
