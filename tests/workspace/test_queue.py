@@ -464,6 +464,24 @@ async def test_the_rate_of_a_transfer_that_stands_still_falls(
     await workspace.transfers.wait(transfer)
 
 
+@pytest.mark.parametrize(("handle", "kept"), [(None, 0), ("an offset at the service", 5_000)])
+async def test_a_paused_upload_shows_the_bytes_that_going_on_need_not_send_again(
+    workspace: Workspace, files: list[Path], monkeypatch: pytest.MonkeyPatch, handle: str | None, kept: int
+) -> None:
+    async def stuck(source: Path, *, on_progress: Any, resume: Any, **options: Any) -> Any:
+        if handle is not None:
+            resume.keep(handle)
+        on_progress(5_000, 10_000)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(workspace, "upload", stuck)
+    transfer = workspace.transfers.upload(files[0])
+    await until(workspace, lambda: transfer.done == 5_000)
+    workspace.transfers.pause(transfer.id)
+    await workspace.transfers.wait(transfer)
+    assert (transfer.state, transfer.done) == ("paused", kept)
+
+
 async def test_the_time_left_for_all_is_at_least_that_of_the_slowest(workspace: Workspace) -> None:
     quick = Transfer(1, "upload", "a", "running", done=900, total=1000, rate=100.0, remaining=1.0)
     slow = Transfer(2, "download", "b", "running", done=0, total=1000, rate=10.0, remaining=100.0)

@@ -561,6 +561,9 @@ class Transfers:
         except asyncio.CancelledError:
             if item.state in TO_DO:
                 item.state = ItemState.WAITING
+                if item.resume is None:  # going on sends it from the beginning
+                    item.done = 0
+                    transfer.done = transfer.done_size
             raise
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 – the row shows any error, and the others go on
             if await self._lost(transfer, service, error) and self.is_patient:
