@@ -198,6 +198,26 @@ async def test_a_folder_opens_into_its_files(photos: Path, monkeypatch: pytest.M
         await shows(pilot, "1 done")
 
 
+async def test_an_open_folder_shows_why_a_file_failed_again(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with workbench() as (app, pilot):
+        upload, reasons = app.workspace.upload, ["the first reason", "the second reason"]
+
+        async def odd(source: Path, **options: Any) -> Any:
+            if source.name == "f0.jpg":
+                raise PermissionError(13, reasons.pop(0), str(source))
+            return await upload(source, **options)
+
+        monkeypatch.setattr(app.workspace, "upload", odd)
+        app.workspace.transfers.upload_all([photos / "f0.jpg", photos / "f1.jpg"])
+        await go_to_transfers(app, pilot)
+        await shows(pilot, "1 of 2 failed")
+        await pilot.press("enter")
+        await shows(pilot, "✗ f0.jpg", "the first reason")
+        await pilot.press("down", "r")
+        await shows(pilot, "f0.jpg: the second reason")
+        await until(pilot, lambda: "the first reason" not in text_of(app), "the old reason to go")
+
+
 async def test_a_transfer_waits_for_a_service_that_can_not_be_reached_and_goes_on(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,7 @@ class TransferList(ItemList):
                 continue
             begin = max(0, first - self._tops[place] - 1 - AROUND) // AROUND * AROUND
             end = min(len(opened.ids), (last - self._tops[place] + 2 * AROUND) // AROUND * AROUND)
-            wanted = (begin, end, transfer.finished, transfer.failed, transfer.state)
+            wanted = (begin, end, transfer.finished, transfer.failed, transfer.state, transfer.ended_at)
             if wanted != opened.read:
                 opened.read = wanted
                 self.post_message(self.Wanted(self, transfer, opened.ids[begin:end]))
