@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pinui.cli.errors import UsageError
 from pinui.cli.running import run
 from pinui.cli.stdin import checked_filter, read_cids, typed_text
-from pinui.figures import count, iso_time, plural
+from pinui.figures import be, count, iso_time, plural
 from pinui.workspace.filters import Is, KindIs, On, To
 from pinui.workspace.text import clean_line
 
@@ -85,10 +85,9 @@ def sync(options: Namespace, console: Console) -> int:
             stop()
             bars.note("")
         made = f", {count(state.elsewhere)} of them made elsewhere" if state.elsewhere else ""
-        are = "is" if state.pins == 1 else "are"
         console.done(
             {"pins": state.pins, "size": None if state.unsized else state.size, "elsewhere": state.elsewhere},
-            f"{plural(state.pins, 'pin')} of {workspace.profile.name} {are} known here now{made}.",
+            f"{plural(state.pins, 'pin')} of {workspace.profile.name} {be(state.pins)} known here now{made}.",
         )
 
     run(options, console, mirrored)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pinui.cli.errors import VerbError
-from pinui.figures import plural
+from pinui.figures import be, plural
 from pinui.workspace.errors import UnknownProfile
 from pinui.workspace.models import Credential, Profile, ProviderName
 from pinui.workspace.paths import Paths
@@ -247,7 +247,7 @@ def _may_remove(options: Namespace, console: Console, left: int) -> bool:
     """Ask about transfers that are not finished at this profile: without it, they can't be."""
     if not left or options.yes:
         return True
-    fact = f"{plural(left, 'transfer')} {'is' if left == 1 else 'are'} not finished at “{options.name}”."
+    fact = f"{plural(left, 'transfer')} {be(left)} not finished at “{options.name}”."
     them = "it" if left == 1 else "them"
     if sys.stdin.isatty():
         return console.confirm(f"{fact} Remove the profile, and forget {them}?")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from textual import on
 from textual.screen import Screen
 
-from pinui.figures import plural
+from pinui.figures import be, plural
 from pinui.tui.all_keys import ABOUT, KEYS
 from pinui.tui.textual_private import let_alt_digits_through
 from pinui.tui.workbench import AddressWanted, PinWanted, ServiceWanted, Unfinished, Workbench
@@ -203,7 +203,7 @@ def _leave_question(running: int, unfinished: Sequence[Unfinished]) -> Confirm:
     undone: list[str] = []
     consequences: list[str] = []
     if running:
-        undone.append(f"{plural(running, 'transfer')} {'is' if running == 1 else 'are'} not done")
+        undone.append(f"{plural(running, 'transfer')} {be(running)} not done")
         lists = "lists it, and can resume it" if running == 1 else "lists them, and can resume them"
         consequences.append(f"Nothing is lost: next time, Files {lists}.")
     for work in unfinished:

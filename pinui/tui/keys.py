@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from textual.binding import Binding, BindingType
 
@@ -32,19 +33,12 @@ class Command:
     """The action of the palette, if the key only makes sense inside a field: it goes to that field."""
 
 
-def here(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002  as in Command
-    """A command for the focused pane only: not in the palette."""
-    return Command(id, keys, action, label, tooltip, palette=False)
-
-
-def spare(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002
-    """A command that is left out of the footer; help and palette show it."""
-    return Command(id, keys, action, label, tooltip, shown=False)
-
-
-def quiet(id: str, keys: str, action: str, label: str, tooltip: str) -> Command:  # noqa: A002
-    """A command for moving about: only the help shows it."""
-    return Command(id, keys, action, label, tooltip, shown=False, palette=False)
+here = partial(Command, palette=False)
+"""A command for the focused pane only: not in the palette."""
+spare = partial(Command, shown=False)
+"""A command that is left out of the footer; help and palette show it."""
+quiet = partial(Command, shown=False, palette=False)
+"""A command for moving about: only the help shows it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker
 
-from pinui.figures import plural
+from pinui.figures import be, plural
 from pinui.tui.common_keys import BETWEEN_PANES
 from pinui.tui.focus import KeepsFocus, focus_now
 from pinui.tui.keys import bindings
@@ -98,10 +98,8 @@ class PlaceScreen(KeepsFocus[None]):
         """Work of this place that quitting would cut off."""
         if not self.revoking:
             return None
-        be = "is" if self.revoking == 1 else "are"
-        return Unfinished(
-            f"{plural(self.revoking, 'pin')} {be} still to be revoked", "Pins that are not revoked yet stay pinned."
-        )
+        fact = f"{plural(self.revoking, 'pin')} {be(self.revoking)} still to be revoked"
+        return Unfinished(fact, "Pins that are not revoked yet stay pinned.")
 
     def keep_text(self, drafts: Drafts) -> Drafts:
         """Add the unsaved text of this place to the drafts."""

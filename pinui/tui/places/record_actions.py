@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pinui.figures import count, plural, short_cid, size, total_size
+from pinui.figures import be, count, plural, short_cid, size, total_size
 from pinui.tui.dialogs.prompt import Choice, Menu
 from pinui.tui.entries import title_of
 from pinui.tui.errors import sentence
@@ -186,7 +186,7 @@ def _revoke_question(
         consequence += f"\n\nIt is also pinned on {', '.join(elsewhere)}, and stays there."
     elif elsewhere:
         (name, there), *others = elsewhere.items()
-        also = f"{count(there)} of them {'is' if there == 1 else 'are'} also pinned on {name}"
+        also = f"{count(there)} of them {be(there)} also pinned on {name}"
         consequence += "\n\n" + ", ".join([also, *(f"{count(there)} on {name}" for name, there in others)])
         consequence += ", and stay there." if sum(elsewhere.values()) > 1 else ", and stays there."
     if left:

@@ -12,7 +12,7 @@ from textual import events, on
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from pinui.figures import plural
+from pinui.figures import be, plural
 from pinui.sdk.urls import origin_text
 from pinui.tui.dialogs.prompt import CheckedPrompt, Choice, Menu, TokenPrompt, one_token
 from pinui.tui.errors import sentence
@@ -257,8 +257,8 @@ def _remove_question(name: str, *, built_in: bool, in_use: bool, unfinished: int
         question = f"Remove the profile {name}?"
         consequence = "Its addresses and its token are removed from this machine. Pins and history stay."
         if unfinished:
-            be = "is" if unfinished == 1 else "are"
-            consequence += f"\n\n{plural(unfinished, 'transfer')} {be} not finished there, and {be} forgotten."
+            are = be(unfinished)
+            consequence += f"\n\n{plural(unfinished, 'transfer')} {are} not finished there, and {are} forgotten."
     if in_use:
         consequence += "\n\nIt is in use: the local node takes its place."
     return Confirm("Remove", question, consequence, "Remove")
