@@ -184,7 +184,7 @@ class Pinui(Workbench):
         self.push_screen(_leave_question(running, unfinished), lambda yes: self._end() if yes else None)
 
     def _end(self) -> None:
-        self.save_unsaved()
+        self.unsaved.save()
         self.exit()
 
     def search_themes(self) -> None:

@@ -22,10 +22,9 @@ from textual.timer import Timer
 from pinui.figures import ago, count, plural
 from pinui.tui.busy import Busy
 from pinui.tui.common_keys import APP
-from pinui.tui.crash import ReportsCrashes
 from pinui.tui.errors import sentence
 from pinui.tui.keys import Group, bindings, key_name
-from pinui.tui.textual_private import ParsedOnce, set_first_theme
+from pinui.tui.textual_private import HandlesCrashes, ParsedOnce, set_first_theme
 from pinui.tui.themes import DARK, DARK_16, LIGHT, LIGHT_16, Tones, with_own_variables
 from pinui.tui.transfer_news import TransferNews, transfer_words
 from pinui.tui.typed_ahead import TypedAhead
@@ -116,7 +115,7 @@ class ServiceWanted(Message):
     """A service is to be set up: Connection opens its wizard."""
 
 
-class Workbench(ReportsCrashes[None], TypedAhead[None]):
+class Workbench(HandlesCrashes[None], TypedAhead[None]):
     """The app without its screens: the workspace, telling, copying, being busy, switching profiles."""
 
     TITLE = "pinui"
@@ -481,11 +480,30 @@ class Workbench(ReportsCrashes[None], TypedAhead[None]):
             cancelled = "Revoke cancelled: " if transfer.state == "cancelled" else ""
             self.tell(f"{cancelled}{words}", warning=transfer.state == "failed")
 
-    # -- text that is not stored yet ----------------------------------------------------------------------------
+    # -- crashes ------------------------------------------------------------------------------------------------
 
-    def save_unsaved(self) -> str:
-        """Save unsaved text, also after a crash. Returns a sentence about it, if there is any."""
-        return self.unsaved.save()
+    def run_and_report(self) -> int:
+        """Run the app. Returns its exit code: 1 after a crash."""
+        try:
+            self.run()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 – while the app ends, or an error that Textual lets through
+            self.crash(error)
+            self.print_crash()
+        return self.return_code or 0
+
+    def report_crash(self, error: BaseException) -> str:
+        """Save unsaved text and write a report. Returns the words that tell of both."""
+        from pinui.workspace.crashes import report_crash
+
+        try:
+            saved = self.unsaved.save()
+        except Exception as trouble:  # noqa: BLE001 – the app is broken: what can be saved is not known
+            saved = f"Unsaved text could not be saved ({type(trouble).__name__})."
+        return report_crash(error, f"workbench, {self.current_mode}", saved=saved)
+
+    # -- text that is not stored yet ----------------------------------------------------------------------------
 
     def visited(self) -> list[Place]:
         """The places that were shown in this run."""

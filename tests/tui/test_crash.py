@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import textual
 
-from pinui.tui.app import Pinui
+from pinui.tui.unsaved import UnsavedText
 
 if sys.platform == "win32":
     pytest.skip("needs a pty", allow_module_level=True)
@@ -140,7 +140,7 @@ async def test_text_that_is_nowhere_else_is_saved_before_the_end(
     def broken() -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(Pinui, "save_unsaved", lambda self: "Your text is in draft.json.")
+    monkeypatch.setattr(UnsavedText, "save", lambda self: "Your text is in draft.json.")
     with pytest.raises(RuntimeError, match="broken"):
         async with workbench() as (app, _pilot):
             app.call_later(broken)
