@@ -95,6 +95,7 @@ async def test_a_patient_queue_waits_for_the_service_and_goes_on(
     assert 0 < workspace.pause_left <= 15
     async with Node(tmp_path / "node", port=port, token=token):
         workspace.transfers.go_on_with_all()
+        assert workspace.pause_left == 0, "nobody waits any more"
         await workspace.transfers.join()
     assert transfer.state == "done", transfer.error
     assert await workspace.history.count(Query()) == 20

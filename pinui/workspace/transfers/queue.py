@@ -92,17 +92,13 @@ class Totals:
 class _Away:
     """A service that can't be reached: all its items wait together."""
 
+    service: Service
     error: BaseException
     until: float
     """In `time.monotonic()` seconds."""
     tries: int
     """How often it was tried again."""
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def try_now(self) -> None:
-        """Let everybody who waits try again."""
-        self.until = 0.0
-        self.go_on.set()
 
 
 class Transfers:
@@ -224,7 +220,7 @@ class Transfers:
     def go_on_with_all(self) -> None:
         """Go on with everything that was left or paused, and try again what has failed or waits for a service."""
         for away in self._away.values():
-            away.try_now()
+            self._try_now(away)
         for transfer in list(self.all):
             if transfer.state == "failed":
                 self.retry(transfer.id)
@@ -308,7 +304,7 @@ class Transfers:
                 self._changed()
                 return
         if self.is_patient and (away := self._away.get(_line_of(transfer))) is not None:
-            away.try_now()
+            self._try_now(away)
         transfer.state, transfer.error, transfer.hint, transfer.failure = "waiting", None, None, None
         transfer.done, transfer.rate, transfer.remaining = transfer.done_size, None, None
         transfer.started_at = transfer.ended_at = None
@@ -612,11 +608,18 @@ class Transfers:
             tries = before.tries + 1 if before is not None else 0
             pause = PAUSES[min(tries, len(PAUSES) - 1)]
             until = time.monotonic() + pause if self.is_patient else math.inf
-            self._away[_line_of(transfer)] = _Away(error, until, tries)
+            self._away[_line_of(transfer)] = _Away(service, error, until, tries)
             if self.is_patient:
                 self._on_wait(service, pause)
         transfer.waits_for = sentence_for(error)[0]
         return True
+
+    def _try_now(self, away: _Away) -> None:
+        """Let everybody who waits for a service try again."""
+        if away.until > time.monotonic():
+            self._on_wait(away.service, 0.0)  # ends the countdown
+        away.until = 0.0
+        away.go_on.set()
 
     def _is_away(self, transfer: Transfer) -> bool:
         away = self._away.get(_line_of(transfer))
