@@ -207,7 +207,6 @@ def _spelling(paths: list[str]) -> Callable[[str], str]:
 
 async def files_in(path: str, options: Namespace, console: Console) -> list[str | VerbError]:
     """The files of a folder, for -r; a folder in it that can't be read is a failure among them."""
-    from pinui.sdk.errors import PinuiError
     from pinui.sdk.writing.sources import contents_of
 
     closed: list[OSError] = []

@@ -45,8 +45,7 @@ async def find_held(
         cids = await history.do(lambda file: [cid for cid in cids if _is_known(file, profile, cid)])
     for cid in cids:
         if (held := await _held_as(client, cid)) is not None:
-            now = now_ms()
-            return ClientRecord(cid=held, timestamp=now, size=size, verification="verified"), is_folder
+            return ClientRecord(cid=held, timestamp=now_ms(), size=size, verification="verified"), is_folder
     return None
 
 

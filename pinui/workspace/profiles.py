@@ -92,9 +92,9 @@ class Profiles:
             raise self._wrong("profile", f"names “{name}”, which is not among the profiles", table=None)
         return name
 
-    def setting(self, key: str, default: Any = None) -> Any:
-        """A remembered choice, such as the theme."""
-        return self._table("settings").get(key, default)
+    def setting(self, key: str) -> Any:
+        """A remembered choice, such as the theme; None if there is none."""
+        return self._table("settings").get(key)
 
     def keys(self) -> dict[str, Any]:
         """The keys that were chosen for commands of the workbench, as they are written."""
@@ -180,14 +180,10 @@ class Profiles:
         self._change(change)
 
     def set_setting(self, key: str, value: Any) -> None:
-        """Remember a choice; None forgets it."""
+        """Remember a choice."""
 
         def change(document: Any) -> None:
-            settings = document.setdefault("settings", _new_table())
-            if value is None:
-                settings.pop(key, None)
-            else:
-                settings[key] = value
+            document.setdefault("settings", _new_table())[key] = value
 
         self._change(change)
 

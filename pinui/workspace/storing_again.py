@@ -24,20 +24,19 @@ if TYPE_CHECKING:
     from pinui.workspace.history import History
     from pinui.workspace.rows import Entry
     from pinui.workspace.service import Service
-    from pinui.workspace.transfers.transfer import Progress
 
 __all__ = ["same_content", "send_again"]
 
 
 async def send_again(
-    service: Service, client: Client, history: History, entry: Entry, on_progress: Progress | None
+    service: Service, client: Client, history: History, entry: Entry
 ) -> tuple[ClientRecord[Any], str | None]:
     """Send the content of a row once more. Returns the record, and the text of a document.
 
     `WorkspaceError` gives the reason if it can't be done; nothing is sent then.
     """
     if entry.kind == "file":
-        return await _upload_again(service, client, entry, on_progress), None
+        return await _upload_again(service, client, entry), None
     record = await history.record(entry.id)
     if record is None or record.data is None:
         raise WorkspaceError("The history no longer has its text, so it can't be stored again.")
@@ -45,14 +44,11 @@ async def send_again(
     return await service.call(client.store(record.data)), text
 
 
-async def _upload_again(
-    service: Service, client: Client, entry: Entry, on_progress: Progress | None
-) -> ClientRecord[None]:
+async def _upload_again(service: Service, client: Client, entry: Entry) -> ClientRecord[None]:
     source = Path(entry.source) if entry.source else None
     if source is not None and (options := await asyncio.to_thread(_options_for, source, entry.cid)) is not None:
         hidden, follow_links = options
-        work = client.upload(source, hidden=hidden, follow_links=follow_links, on_progress=on_progress)
-        return await service.call(work)
+        return await service.call(client.upload(source, hidden=hidden, follow_links=follow_links))
     verdicts: list[Verification | None] = []
     with scratch_folder() as folder:
         try:
@@ -65,7 +61,7 @@ async def _upload_again(
             ) from error
         if verdicts != ["verified"]:
             raise WorkspaceError("It can't be stored again: the gateway's copy could not be verified.")
-        return await service.call(client.upload(copy, hidden=True, exclude=None, on_progress=on_progress))
+        return await service.call(client.upload(copy, hidden=True, exclude=None))
 
 
 def _options_for(path: Path, cid: str) -> tuple[bool, bool] | None:

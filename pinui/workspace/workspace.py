@@ -581,7 +581,7 @@ class Workspace:
         """The outcome of such a transfer, in a sentence."""
         return await report_of(transfer, self.transfers.ledger)
 
-    async def store_again(self, entry: Entry, *, on_progress: Progress | None = None) -> Entry:
+    async def store_again(self, entry: Entry) -> Entry:
         """Pin a revoked entry again: from the history, from the file it came from, or from a gateway that still has it.
 
         `WorkspaceError` says why it can't be done; nothing is sent then.
@@ -590,7 +590,7 @@ class Workspace:
 
         with self.service.held() as service:
             client = await self._ready_to_write(service)
-            record, text = await send_again(service, client, self.history, entry, on_progress)
+            record, text = await send_again(service, client, self.history, entry)
             again = await self._record(
                 service,
                 record,

@@ -6,10 +6,9 @@ import asyncio
 import secrets
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
-from typing import BinaryIO, NoReturn, Protocol
+from typing import BinaryIO, Protocol
 from urllib.parse import quote
 
-from pinui.sdk.errors import SourceChanged
 from pinui.sdk.trailing_work import QUICK_TO_HASH, TrailingWork
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.sources import PIECE, Part
@@ -98,7 +97,7 @@ class Multipart:
             while left:
                 piece = await asyncio.to_thread(file.read, min(PIECE, left))
                 if not piece:
-                    self._fail(part)
+                    part.fail()
                 left -= len(piece)
                 if watch is not None:
                     # Hashed while it is sent and the next ones are read.
@@ -109,7 +108,7 @@ class Multipart:
                 if self._on_progress is not None:
                     self._on_progress(done, self._total)
             if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(part.unchanged, file):
-                self._fail(part)
+                part.fail()
             if watch is not None:
                 await hashing.settle()
                 await asyncio.to_thread(watch.end_of, part)
@@ -127,7 +126,7 @@ class Multipart:
         except FileNotFoundError:
             file = None
         if file is None or not await asyncio.to_thread(part.unchanged, file):
-            self._fail(part)
+            part.fail()
         return file
 
     def _read_small(self, batch: Iterable[_Framed], hold: _Hold, watch: Watch | None) -> bytes:
@@ -138,25 +137,19 @@ class Multipart:
         try:
             file = hold.take(part)
         except FileNotFoundError:
-            self._fail(part)
+            part.fail()
         try:
             data = b""
             while piece := file.read(part.size + 1 - len(data)):
                 data += piece
             if len(data) != part.size or not part.unchanged(file):
-                self._fail(part)
+                part.fail()
         finally:
             hold.release()
         if watch is not None:
             watch.feed(data)
             watch.end_of(part)
         return data
-
-    def _fail(self, part: Part) -> NoReturn:
-        raise SourceChanged(
-            f"{part.name} changed while it was uploaded",
-            hint="Nothing was recorded. Upload it again when nothing else writes to it.",
-        )
 
 
 def _batches(parts: Iterable[_Framed]) -> Iterator[list[_Framed]]:

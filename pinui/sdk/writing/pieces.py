@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
-from pinui.sdk.errors import SourceChanged
 from pinui.sdk.trailing_work import TrailingWork
 from pinui.sdk.transport.http import OnProgress
 from pinui.sdk.writing.multipart import Watch
@@ -35,7 +34,7 @@ class FileInPieces:
         """Some bytes of the file; `SourceChanged` if it is not the one that it was."""
         file = await self._at(offset)
         if not await asyncio.to_thread(self._part.unchanged, file):
-            self._fail()
+            self._part.fail()
         while length:
             data = await self._next(file, length)
             length -= len(data)
@@ -47,7 +46,7 @@ class FileInPieces:
         """Note the end of the sending: the file must be unchanged, and the watcher is told."""
         file = await self._at(self._part.size)
         if await asyncio.to_thread(file.read, 1) or not await asyncio.to_thread(self._part.unchanged, file):
-            self._fail()
+            self._part.fail()
         await self._hashing.settle()
         if self._watch is not None:
             await asyncio.to_thread(self._watch.end_of, self._part)
@@ -63,7 +62,7 @@ class FileInPieces:
             try:
                 self._file = await asyncio.to_thread(self._part.open)
             except FileNotFoundError:
-                self._fail()
+                self._part.fail()
             self._position = 0
         while self._position < offset:  # not every source can seek, and the watch needs every byte
             await self._next(self._file, offset - self._position)
@@ -72,19 +71,13 @@ class FileInPieces:
     async def _next(self, file: BinaryIO, most: int) -> bytes:
         data = await asyncio.to_thread(file.read, min(PIECE, most))
         if not data:
-            self._fail()
+            self._part.fail()
         self._position += len(data)
         if self._watch is not None and self._position > self._hashed:
             await self._hashing.room()
             self._hashing.start(self._watch.feed, data[self._hashed - self._position :])
             self._hashed = self._position
         return data
-
-    def _fail(self) -> NoReturn:
-        raise SourceChanged(
-            f"{self._part.name} changed while it was uploaded",
-            hint="Nothing was recorded. Upload it again when nothing else writes to it.",
-        )
 
 
 class _Piece:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self, TypeVar, cast
+from typing import BinaryIO, NamedTuple, NoReturn, Self, TypeVar, cast
 
-from pinui.sdk.errors import PinuiError
+from pinui.sdk.errors import PinuiError, SourceChanged
 from pinui.sdk.models import Blob, LeftOut
 from pinui.sdk.names import media_type_of
 from pinui.sdk.writing.folder_rules import IGNORE_FILE, USUAL, FolderRules, is_hidden
@@ -53,6 +53,13 @@ class Part:
     unchanged: Callable[[BinaryIO], bool]
     is_folder: bool = False
     """An empty folder, for services that keep those."""
+
+    def fail(self) -> NoReturn:
+        """End the upload: this file is not the one that it was."""
+        raise SourceChanged(
+            f"{self.name} changed while it was uploaded",
+            hint="Nothing was recorded. Upload it again when nothing else writes to it.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
