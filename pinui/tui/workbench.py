@@ -539,6 +539,10 @@ class Workbench(HandlesCrashes[None], TypedAhead[None]):
         self.messages.append(Told(self.clock(), words, severity))
         self.notify(words, severity=severity, markup=False)
 
+    def action_help_quit(self) -> None:
+        """Answer ctrl+c where no text is selected."""
+        self.tell(f"{self.key('app.quit')} quits. ctrl+c copies text that is selected with the mouse.")
+
     def tell_not_alone(self, command: str, does_not: str) -> None:
         """A toast for a key that arrived with others, all at once, as stray text does."""
         self.tell(f"Press {self.key(command)} by itself: it came with other keys at once and {does_not}.", warning=True)

@@ -202,3 +202,12 @@ async def test_all_of_a_pin_is_read_in_the_pager(tmp_path: Path, monkeypatch: py
         await pilot.press("enter", "p")
         await until(pilot, (tmp_path / "read").exists)
         assert (tmp_path / "read").read_text() == '{"all":"of it"}'
+
+
+async def test_ctrl_c_tells_the_key_that_quits() -> None:
+    async with workbench() as (_, pilot):
+        await shows(pilot, "Nothing is pinned yet.")
+        await pilot.press("ctrl+c")
+        await told(pilot, "q quits. ctrl+c copies")
+        await pilot.press("2", "i", "ctrl+c")
+        await told(pilot, "ctrl+q quits. ctrl+c copies")
