@@ -211,7 +211,7 @@ KEYS = (
 ABOUT = {
     "question": (
         "A question",
-        "A change that can't be undone from here. Cancel changes nothing. The capital "
+        "Nothing changes until you say yes. The capital "
         "letter in the button says yes, and so does that button itself: half a second after the last key, so that "
         "text typed into the wrong window confirms nothing. More than 20 rows ask for their number instead; l "
         "lists them all.",

@@ -489,3 +489,9 @@ async def test_a_document_edited_as_new_is_not_unsaved() -> None:
         await pilot.press("e")
         await until(pilot, lambda: "Notes" in place_of(app).editor.text)
         assert not place_of(app).unsaved
+
+
+async def test_the_empty_panes_explain_themselves_in_full_beside_the_editor() -> None:
+    async with workbench(size=(100, 30)) as (_, pilot):
+        await pilot.press("2")
+        await shows(pilot, "a CID, or a URL with /ipfs/ ", "The retrieved document is shown ", "against its CID. ")

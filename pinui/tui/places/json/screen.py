@@ -93,7 +93,7 @@ class JsonScreen(PlaceScreen):
                 yield JsonEditor(id="editor")
             with Vertical(id="right", classes="second"):
                 with FieldPane(id="retrieve", classes="pane"):
-                    yield AddressField(placeholder="a CID, or a URL that contains /ipfs/", id="address")
+                    yield AddressField(placeholder="a CID, or a URL with /ipfs/", id="address")
                 yield JsonTree()
                 yield DocumentText(id="document-text", classes="pane")
 
