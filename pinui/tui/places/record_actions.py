@@ -96,7 +96,7 @@ async def _revoke_at(
         if not once:
             screen.app.tell("Nothing to revoke here: the service has none of them any more.", warning=True)
             return {}
-    with screen.app.busy("looking for other rows …") if again is not None else nullcontext():
+    with screen.app.busy("reading rows …") if again is not None else nullcontext():
         sharing = await screen.workspace.history.rows_sharing(once, profile) - len(pinned)
         elsewhere = await screen.workspace.history.pinned_elsewhere(once, profile)
     if screen.app.screen is not screen:

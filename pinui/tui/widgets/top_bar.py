@@ -56,8 +56,9 @@ class TopBar(Bar):
         left = Content.assemble(head, (name, "bold $strong"), "  ")
         room -= cell_len(name)
         fact = clean_line(self.fact)
-        while cell_len(fact) >= room and " · " in fact:  # the last facts give way first
-            fact = fact.rpartition(" · ")[0]
+        for less in (" · ", " of "):  # the last facts give way first, then a total
+            while cell_len(fact) >= room and less in fact:
+                fact = fact.rpartition(less)[0]
         fact = fit(fact, min(cell_len(fact), max(0, room - 1))) if room > SHORTEST else ""
         middle = Content.styled(fact, "$muted")
         filler = Content(" " * max(1, room - middle.cell_length))

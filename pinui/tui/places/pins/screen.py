@@ -670,7 +670,7 @@ class PinsScreen(PlaceScreen):
             self._preparing = this
             this.add_done_callback(lambda _: self._is_asked())
         self.refresh_bindings()
-        with self.app.busy("reading the marked pins …") if len(self.pins.marked) > COUNTED else nullcontext():
+        with self.app.busy("reading pins …") if len(self.pins.marked) > COUNTED else nullcontext():
             return await self._chosen_entries()
 
     async def ask(self, screen: Screen[Result], *, more: bool = False) -> Result | None:
