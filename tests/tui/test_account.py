@@ -71,7 +71,7 @@ async def test_everything_works_on_a_row_of_the_account() -> None:
         await confirm(pilot, "R")
         await told(pilot, "Revoked 1 pin.")
         assert [pin async for pin in other.pins()] == []
-        await shows(pilot, "0 pins · 1 revoked")
+        await shows(pilot, "0 pins · 1 revoked", "called it renamed.bin")
 
 
 async def test_a_cid_is_pinned_with_a_key() -> None:

@@ -258,7 +258,8 @@ class Detail(LineView):
         if self.peers:
             facts += _peer_facts(self.peers, room)
         if entry.service_name and entry.service_name != title_of(entry):
-            facts.append(("Service", f"calls it {entry.service_name}", "text"))
+            calls = "calls" if entry.revoked_at is None else "called"
+            facts.append(("Service", f"{calls} it {entry.service_name}", "text"))
         if entry.recipient:
             facts.append(("To", entry.recipient, "text"))
         if entry.note:
