@@ -40,9 +40,9 @@ class Dialog(ModalScreen[Answer], KeepsFocus[Answer], inherit_bindings=False):
             self.action_cancel()
 
 
-def say(text: str, classes: str = "say") -> Static:
+def say(text: str, classes: str = "say", *, id: str | None = None) -> Static:  # noqa: A002  Textual's name
     """A paragraph. Its text may come from outside, so it is cleaned and is no markup."""
-    return Static(Content(clean(text)), classes=classes, markup=False)
+    return Static(Content(clean(text)), classes=classes, id=id, markup=False)
 
 
 class DialogButton(Button, inherit_bindings=False):

@@ -511,17 +511,11 @@ def pages(key: KeyOf) -> ComposeResult:
         yield say("What is it called here, and where is its API?", "question")
         yield boxed("Name", WizardField(placeholder="studio", id="name"))
         yield boxed("API address", WizardField(placeholder="https://pins.example.com", id="api"))
-        found = say("", "say daemon")
-        found.id = "found"
-        yield found
+        yield say("", "say daemon", id="found")
         yield say("The token is sent there and nowhere else.", "say other")
     with Vertical(id="page-token"):
-        question = say("", "question")
-        question.id = "token-question"
-        yield question
-        goes = say(TOKEN_GOES)
-        goes.id = "token-goes"
-        yield goes
+        yield say("", "question", id="token-question")
+        yield say(TOKEN_GOES, id="token-goes")
         yield boxed("Token", TokenField(password=True, id="token"))
         yield Static(id="verdict")
         yield say("Needs the scopes pinFileToIPFS, pinJSONToIPFS, unpin.", "say later account")
@@ -533,9 +527,7 @@ def pages(key: KeyOf) -> ComposeResult:
         gateway_key = boxed("Key of a dedicated gateway", WizardField(password=True, id="key", placeholder="none"))
         gateway_key.add_class("account")
         yield gateway_key
-        reads = say("")
-        reads.id = "reads"
-        yield reads
+        yield say("", id="reads")
     with Vertical(id="page-test"):
         yield WaitPane(id="testing")
     with Vertical(id="page-done"):
