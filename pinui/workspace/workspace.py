@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Verification,
     )
     from pinui.sdk.secret import Secret
+    from pinui.sdk.writing.sources import FolderContents
     from pinui.workspace.models import Profile, State
     from pinui.workspace.rows import AccountState, Kind
     from pinui.workspace.transfers.transfer import Progress, Transfer
@@ -344,12 +345,16 @@ class Workspace:
         *,
         name: str | None = None,
         rules: FolderRules = USUAL,
+        contents: FolderContents | None = None,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
         resume: Resume | None = None,
         at: Service | None = None,
     ) -> Entry:
-        """Upload a file, or a folder as one directory; `on_left_out` gets the entries that were left out."""
+        """Upload a file, or a folder as one directory; `on_left_out` gets the entries that were left out.
+
+        `contents` are those of the folder, where the caller has just looked into it.
+        """
         place = None
         if isinstance(source, Path):
             name = name or _own_name(source)
@@ -357,7 +362,7 @@ class Workspace:
         with (at or self.service).held() as service:
             client = await self._ready_to_write(service)
             work = client.upload(
-                source,
+                contents or source,
                 hidden=rules.hidden,
                 follow_links=rules.follow_links,
                 exclude=rules.exclude,

@@ -42,8 +42,7 @@ PIECE = 1024 * 1024
 Walked = TypeVar("Walked")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):  # as the other values of a folder with thousands of files: no other kind is made as fast
     """One file of an upload. `open` reads it from its beginning; `unchanged` tells whether it is still the same."""
 
     name: str
@@ -96,8 +95,7 @@ class FileStatus(NamedTuple):
         return cls(status.st_mode, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file in a folder."""
 
     name: str
@@ -118,6 +116,7 @@ class FoundFile:
 class FolderContents:
     """The contents of a folder as an upload takes them."""
 
+    folder: Path
     files: tuple[FoundFile, ...]
     """By name."""
     size: int
@@ -129,7 +128,7 @@ class FolderContents:
 OnFound = Callable[[int, int], None]
 """Called with the number of files found so far and their bytes; an exception from it ends the walk."""
 
-Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Blob | UploadSource
+Uploadable = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Blob | FolderContents | UploadSource
 
 
 def open_source(
@@ -142,6 +141,8 @@ def open_source(
     """Look at a source; the rules are for folders. Touches the disk: call it in a thread."""
     if isinstance(file, UploadSource):
         return file
+    if isinstance(file, FolderContents):
+        return _from_folder(file, empty_folders=empty_folders)
     if isinstance(file, Blob):
         return _from_bytes(bytes(file.data), _last_part(file.name), file.type)
     if isinstance(file, (bytes, bytearray, memoryview)):
@@ -149,8 +150,7 @@ def open_source(
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)
         if path.is_dir():
-            contents = look_into(path, rules, on_found=on_found)
-            return _from_folder(path, contents, empty_folders=empty_folders)
+            return _from_folder(look_into(path, rules, on_found=on_found), empty_folders=empty_folders)
         part = _from_file(FoundFile(path.name, str(path), FileStatus.of(path.stat())), path.name)
         return UploadSource((part,), path.name, part.size)
     if hasattr(file, "read"):
@@ -175,7 +175,7 @@ def look_into(
     walk = FolderWalk(folder, rules, on_found, on_error)
     files = tuple(walk)
     empty = sorted(walk.empty, key=lambda name: name.split("/"))
-    return FolderContents(files, walk.size, walk.left_out, tuple(empty))
+    return FolderContents(folder, files, walk.size, walk.left_out, tuple(empty))
 
 
 @dataclass(slots=True)
@@ -306,7 +306,8 @@ async def _walking(work: Callable[[OnFound], Walked], on_found: OnFound | None =
 
 async def look_at(file: Uploadable, rules: FolderRules = USUAL, *, empty_folders: bool = False) -> UploadSource:
     """`open_source` beside the loop. A pipe is read by a daemon thread: a silent one keeps no program alive."""
-    if isinstance(file, (UploadSource, Blob, bytes, bytearray, memoryview, str, os.PathLike)) or _is_seekable(file):
+    known = (UploadSource, FolderContents, Blob, bytes, bytearray, memoryview, str, os.PathLike)
+    if isinstance(file, known) or _is_seekable(file):
 
         def look(go_on: OnFound) -> UploadSource:
             return open_source(file, rules, empty_folders=empty_folders, on_found=go_on)
@@ -348,7 +349,7 @@ def _last_part(name: object) -> str:
 
 
 def _from_bytes(data: bytes, name: str, media_type: str) -> UploadSource:
-    part = Part(name, len(data), media_type or media_type_of(name), lambda: io.BytesIO(data), lambda _file: True)
+    part = Part(name, len(data), media_type or media_type_of(name), lambda: io.BytesIO(data), _as_it_was)
     return UploadSource((part,), name, len(data))
 
 
@@ -370,8 +371,9 @@ def _from_file(found: FoundFile, name: str) -> Part:
     return Part(name, seen.st_size, media_type, lambda: open(place, "rb", buffering=0), unchanged)
 
 
-def _from_folder(folder: Path, contents: FolderContents, *, empty_folders: bool) -> UploadSource:
+def _from_folder(contents: FolderContents, *, empty_folders: bool) -> UploadSource:
     """The files of a folder, each named with the folder's own name in front: the API's form of a directory."""
+    folder = contents.folder
     left_out = replace(contents.left_out, empty_folders=0) if empty_folders else contents.left_out
     if not contents.files and (left_out or not empty_folders):
         why = f" (left out: {left_out})" if left_out else ""
@@ -380,14 +382,14 @@ def _from_folder(folder: Path, contents: FolderContents, *, empty_folders: bool)
     # The root's name is no part of the CID. Servers take one with a back-slash for a path of an old Windows program.
     name = Path(os.path.abspath(folder)).name.replace("\\", "_") or "folder"  # noqa: PTH100  # a link keeps its name
     parts = [_from_file(file, f"{name}/{file.name}") for file in contents.files]
-    if empty_folders:
+    if empty_folders and contents.empty:
         parts += [_empty_folder(f"{name}/{inner}") for inner in contents.empty]
-        parts = sorted(parts, key=lambda part: part.name.split("/")) or [_empty_folder(name)]
-    return UploadSource(tuple(parts), name, contents.size, is_folder=True, left_out=left_out)
+        parts.sort(key=lambda part: part.name.split("/"))
+    return UploadSource(tuple(parts or [_empty_folder(name)]), name, contents.size, is_folder=True, left_out=left_out)
 
 
 def _empty_folder(name: str) -> Part:
-    return Part(name, 0, "", lambda: io.BytesIO(b""), lambda _file: True, is_folder=True)
+    return Part(name, 0, "", lambda: io.BytesIO(b""), _as_it_was, is_folder=True)
 
 
 def _from_open_file(file: BinaryIO) -> UploadSource:
@@ -404,7 +406,10 @@ def _from_open_file(file: BinaryIO) -> UploadSource:
         file.seek(start)
         return cast(BinaryIO, _Borrowed(file))
 
-    part = Part(label, size, media_type_of(label), rewound, lambda _file: _identity_of_open(file) == seen)
+    def unchanged(_file: BinaryIO) -> bool:
+        return _identity_of_open(file) == seen
+
+    part = Part(label, size, media_type_of(label), rewound, unchanged)
     return UploadSource((part,), label, size)
 
 
@@ -419,8 +424,13 @@ def _spooled(file: BinaryIO, label: str) -> UploadSource:
         spool.seek(0)
         return cast(BinaryIO, _Borrowed(spool))
 
-    part = Part(label, size, media_type_of(label), rewound, lambda _file: True)
+    part = Part(label, size, media_type_of(label), rewound, _as_it_was)
     return UploadSource((part,), label, size, close=spool.close)
+
+
+def _as_it_was(_file: BinaryIO) -> bool:
+    """Content that nobody else can change."""
+    return True
 
 
 class _Borrowed:

@@ -43,6 +43,7 @@ class Operations(Protocol):
         *,
         name: str | None = None,
         rules: FolderRules = USUAL,
+        contents: FolderContents | None = None,
         on_progress: Progress | None = None,
         on_left_out: Callable[[LeftOut], None] | None = None,
         resume: Resume | None = None,
@@ -122,7 +123,7 @@ class Uploading:
             if self.piped is None:
                 raise WorkspaceError("Content from stdin can't be resumed.", hint="Pipe it in again.")
             path = self.piped
-        size, files, seen = await asyncio.to_thread(_look_at, path, options)
+        size, seen, contents = await asyncio.to_thread(_look_at, path, options)
         if item.seen not in (None, seen):
             raise SourceChanged(f"{path} has changed since the transfer was asked for")
         item.size, item.seen = size, seen
@@ -131,6 +132,7 @@ class Uploading:
             entry = await operations.uploaded_since(path, item.started_at, service)
         if entry is None:
             in_doubt = item.started_at is not None
+            files = 1 if contents is None else len(contents.files)
             sizes = size, size + size // 8 + BLOCKS_OF_FILE * (files + 1)
             entry = await operations.held_already(
                 path, sizes, name=options.name, rules=options.rules, in_doubt=in_doubt, at=service
@@ -148,6 +150,7 @@ class Uploading:
                     path,
                     name=options.name,
                     rules=options.rules,
+                    contents=contents,
                     on_progress=progress,
                     on_left_out=note,
                     resume=_resume(transfer, item),
@@ -232,20 +235,20 @@ def _alone(path: str, options: UploadOptions, piped: Path | None) -> NewItem:
     shown = Path(path).name or path
     place = piped if path == "-" and piped is not None else Path(path)
     try:
-        size, _files, seen = _look_at(place, options)
+        size, seen, _contents = _look_at(place, options)
     except (OSError, PinuiError):
         return NewItem(path, shown=shown)  # the upload itself says what is wrong
     return NewItem(path, shown=shown, size=size, seen=seen)
 
 
-def _look_at(path: Path, options: UploadOptions) -> tuple[int, int, str]:
-    """The size of a file or folder, its number of files, and a text that is another one after any change to it."""
+def _look_at(path: Path, options: UploadOptions) -> tuple[int, str, FolderContents | None]:
+    """The size of a file or folder, a text that is another one after any change to it, and what is in a folder."""
     from pinui.sdk.writing.sources import look_into
 
     status = path.stat()
     if not stat.S_ISDIR(status.st_mode):
-        return status.st_size, 1, _identity(status)
-    contents: FolderContents = look_into(path, options.rules)
+        return status.st_size, _identity(status), None
+    contents = look_into(path, options.rules)
     if options.each:  # its files could not be listed, for a reason that is gone
         raise WorkspaceError(f"{path} could not be read before.", hint="Give the command again.")
     digest = hashlib.sha256()
@@ -253,7 +256,7 @@ def _look_at(path: Path, options: UploadOptions) -> tuple[int, int, str]:
         digest.update(f"{file.name}\0{_identity(file.status)}\0".encode("utf-8", "surrogatepass"))
     for name in contents.empty:
         digest.update(f"{name}/\0".encode("utf-8", "surrogatepass"))
-    return contents.size, len(contents.files), f"folder {digest.hexdigest()}"
+    return contents.size, f"folder {digest.hexdigest()}", contents
 
 
 def _identity(status: os.stat_result | FileStatus) -> str:
