@@ -133,7 +133,7 @@ async def test_f1_explains_dialogs_too() -> None:
         await app.workspace.store({"city": "Oslo"})
         await shows(pilot, "Oslo")
         for keys, words in (
-            ("x", ("A question", "A change that can't be undone", "Press the button")),
+            ("x", ("A question", "Nothing changes until you say yes", "Press the button")),
             ("y", ("A menu", "Choose CID", "Close the dialog")),
             ("n", ("A line to fill in", "Take this text")),
         ):
