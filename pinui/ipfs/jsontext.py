@@ -163,6 +163,10 @@ def _members(container: list[Any] | tuple[Any, ...] | dict[Any, Any], path: _Pat
 
 def _scalar_text(value: Any, path: _Path) -> str | None:
     """The text of a plain value; None for a list or an object."""
+    if type(value) is str:  # the two usual kinds first: there may be thousands
+        return _string_text(value)
+    if type(value) is int and -LARGEST_EXACT_INTEGER <= value <= LARGEST_EXACT_INTEGER:
+        return repr(value)
     if value is None:
         return "null"
     if isinstance(value, bool):

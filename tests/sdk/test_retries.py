@@ -161,6 +161,32 @@ async def test_a_server_that_never_shakes_hands_was_never_reached(make_client: M
             await client.store(1)
 
 
+async def test_silence_after_a_slow_piece_ends_at_its_own_limit(make_client: MakeClient, leap: Leap) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_head(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nthe first bytes")
+        await reader.read()
+
+    is_slow = asyncio.Event()
+
+    def take_an_hour(_done: int, _total: int | None) -> None:
+        leap(3600)
+        is_slow.set()
+
+    async with serve_raw(silent) as url:
+        client = make_client(url, retries=0, timeout=Timeouts(idle=1000.0))
+        download = asyncio.create_task(client.download(CID, on_progress=take_an_hour))
+        await is_slow.wait()
+        await some_turns()
+        assert not download.done(), "the hour was not the gateway's"
+        leap(900)
+        await some_turns()
+        assert not download.done()
+        leap(101)
+        with pytest.raises(NetworkTimeout, match="did not answer in time"):
+            await download
+
+
 async def test_a_drip_is_no_progress(make_client: MakeClient, leap: Leap) -> None:
     arrived: list[int] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random as random_module
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -33,6 +34,8 @@ PROGRESS = 1024
 NOBODY_FOUND = b"Unable to retrieve content within timeout period"
 # A service that has received a file still has to cut and hash it: that much more patience for each byte sent.
 DIGESTING_RATE = 5_000_000
+# While a slow disk takes a piece, the limits are looked at no more often than this, in seconds.
+SHORTEST_PAUSE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +150,18 @@ class Transport:
     async def _attempt(self, request: Request, sink: Sink) -> Head | Rejection | Breakdown:
         host = request.url.split("/")[2]
         body = None if isinstance(request.body, bytes) else request.body
-        total, idle = asyncio.timeout(None), asyncio.timeout(None)
+        limit = asyncio.timeout(None)
         try:
-            async with self._slot(request), total, idle:
-                if not request.transfer:
-                    total.reschedule(asyncio.get_running_loop().time() + self._timeouts.total)
-                return await self._follow(request, sink, _Watchdog(idle, self._timeouts.idle))
+            async with self._slot(request), limit:
+                watchdog = _Watchdog(limit, self._timeouts.idle, math.inf if request.transfer else self._timeouts.total)
+                try:
+                    return await self._follow(request, sink, watchdog)
+                finally:
+                    watchdog.stop()
         except Broken as broken:
             result = broken.breakdown
         except TimeoutError:
-            if not (total.expired() or idle.expired()):
+            if not limit.expired():
                 raise  # of a disk or a callback on this side of the network
             result = Breakdown("sent", f"{host} did not answer in time", timed_out=True)
         finally:
@@ -227,15 +232,25 @@ class Transport:
 
 
 class _Watchdog:
-    """Ends an attempt that makes no progress: a dripping peer keeps a read time-out from ever firing."""
+    """Ends an attempt that makes no progress: a dripping peer keeps a read time-out from ever firing.
 
-    def __init__(self, limit: asyncio.Timeout, idle: float) -> None:
+    The deadline moves with every step of a request. The timer doesn't, since each move would cost as much as a step: it
+    looks at the deadline when it rings.
+    """
+
+    def __init__(self, limit: asyncio.Timeout, idle: float, total: float) -> None:
+        """`idle` and `total` are in seconds; `total` is infinite for a transfer."""
         self._limit = limit
         self._idle = idle
         self._moved = 0
         self._patience = idle
         self._to_send = 0
         self._left = idle
+        self._is_paused = False
+        self._now = asyncio.get_running_loop().time
+        self._end = self._now() + total
+        self._deadline = self._now() + idle
+        self._timer = self._set_timer()
 
     def expect_reply_after(self, request: Request) -> None:
         body = request.body
@@ -251,16 +266,32 @@ class _Watchdog:
             self.reset(self._patience)
         elif self._moved >= PROGRESS:
             self.reset()
-        elif self._limit.when() is None:
-            self._limit.reschedule(asyncio.get_running_loop().time() + self._left)
+        elif self._is_paused:
+            self._is_paused, self._deadline = False, self._now() + self._left
 
     def pause(self) -> None:
-        self._left = (self._limit.when() or 0.0) - asyncio.get_running_loop().time()
-        self._limit.reschedule(None)
+        self._is_paused, self._left = True, self._deadline - self._now()
 
     def reset(self, patience: float | None = None) -> None:
         self._moved = 0
-        self._limit.reschedule(asyncio.get_running_loop().time() + (self._idle if patience is None else patience))
+        self._is_paused, self._deadline = False, self._now() + (self._idle if patience is None else patience)
+
+    def stop(self) -> None:
+        """End the watch."""
+        self._timer.cancel()
+
+    def _set_timer(self) -> asyncio.TimerHandle:
+        # Within the idle limit: no later deadline can be nearer than that, and so none is missed.
+        left = max(self._left, SHORTEST_PAUSE) if self._is_paused else self._deadline - self._now()
+        when = min(self._now() + min(left, self._idle), self._end)
+        return asyncio.get_running_loop().call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        now = self._now()
+        if now >= self._end or (now >= self._deadline and not self._is_paused):
+            self._limit.reschedule(now)
+        else:
+            self._timer = self._set_timer()
 
 
 def _masked(rejection: Rejection, request: Request) -> Rejection:
