@@ -6,6 +6,7 @@ import asyncio
 import random
 import re
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -428,6 +429,16 @@ async def test_ctrl_c_while_stdin_goes_up_says_that_it_can_not_be_resumed(witnes
     assert ended.code == 130
     assert "Content from stdin can't be resumed: pipe it in again." in ended.err
     assert (await witness.run("transfers")).out == ""
+
+
+def test_a_download_that_can_not_be_written_down_promises_no_second_try(run: Run, own_home: Path) -> None:
+    run("upload", "-", stdin="makes the ledger")
+    with sqlite3.connect(own_home / "transfers.db") as ledger:
+        ledger.execute("CREATE TRIGGER full BEFORE INSERT ON requests BEGIN SELECT RAISE(ABORT, 'full'); END")
+    ran = run("download", "QmZULkCELmmk5XNfCgTnCyFgAVxBRBXyDHGGMVoLFLiXEN", "-o", "a.txt")
+    assert ran.code == 1
+    assert "transfers.db" in ran.err
+    assert "tries again" not in ran.err
 
 
 def test_content_of_stdin_is_not_resumed(run: Run) -> None:

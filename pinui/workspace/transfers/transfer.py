@@ -162,4 +162,4 @@ class Transfer:
     @property
     def can_go_on(self) -> bool:
         """Whether resuming has something to try: not everything that is left has failed for good."""
-        return self.items > self.finished + self.for_good
+        return self.number is not None and self.items > self.finished + self.for_good
