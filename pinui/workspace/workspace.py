@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -30,7 +29,7 @@ from pinui.workspace.service import Service
 from pinui.workspace.transfers import Transfers
 from pinui.workspace.transfers.kinds import Downloading, Uploading
 from pinui.workspace.transfers.ledger import Ledger
-from pinui.workspace.transfers.queue import AT_ONCE
+from pinui.workspace.transfers.queue import AT_ONCE, absolute
 from pinui.workspace.transfers.rows import NewItem
 from pinui.workspace.transfers.slots import Slots
 
@@ -755,8 +754,8 @@ def _place_of(path: Path) -> str | None:
     """The path to find a file or folder at later; None for a temporary one."""
     from pinui.workspace.scratch import is_scratch
 
-    place = Path(os.path.abspath(path))  # noqa: PTH100 – resolve() would follow a link
-    return None if is_scratch(place) else str(place)
+    place = absolute(path)
+    return None if is_scratch(Path(place)) else place
 
 
 def _write_all(into: BinaryIO, data: bytes) -> None:
@@ -768,7 +767,7 @@ def _write_all(into: BinaryIO, data: bytes) -> None:
 
 def _own_name(path: Path) -> str:
     """The name of a path in its folder: a link's own name, and for `.` the folder's."""
-    return Path(os.path.abspath(path)).name  # noqa: PTH100 – resolve() would follow a link
+    return Path(absolute(path)).name
 
 
 def _followed(path: Path) -> Path:
