@@ -700,7 +700,7 @@ class PinsScreen(PlaceScreen):
         entries = await self._entries_for_question()
         if not entries:
             return
-        left = len(self.pins.marked) - len(entries) if self._means_marks else 0
+        left = len(self.pins.marked) - AT_ONCE if self._means_marks else 0
         failed = await revoke(self, entries, left)
         if failed is None:
             self.pins.marked -= {entry.id for entry in entries}
