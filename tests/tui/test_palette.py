@@ -46,6 +46,7 @@ async def test_it_knows_what_has_no_room_in_the_footer() -> None:
         await until(pilot, lambda: focused(app) == "browser")
         for words in ("Messages: copy", "Messages: browser"):
             await pilot.press("ctrl+p")
+            await shows(pilot, "Search for commands")
             await paste(pilot, words)
             await shows(pilot, words, "Copy a message's CID" if "copy" in words else "through the gateway")
             await pilot.press("escape")
