@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Literal
 
@@ -65,7 +64,6 @@ class OpenClient:
         on_dialect: Callable[[Dialect], None] | None = None,
     ) -> OpenClient:
         """Open the client of a profile; a `secret` replaces the stored token."""
-        _import_aiohttp()
         from pinui.sdk.client import Client
         from pinui.sdk.models import ClientConfig
 
@@ -130,22 +128,6 @@ class OpenClient:
     async def aclose(self) -> None:
         """Close the client, then the node."""
         await self._opened.aclose()
-
-
-def _import_aiohttp() -> None:
-    """Import aiohttp without the certificates of this machine, which it would load twice.
-
-    Loading them takes a fifth of the time of a short verb. SDK and node load their own; aiohttp's then trust nobody.
-    """
-    if "aiohttp" in sys.modules:
-        return
-    import ssl
-
-    ssl.SSLContext.set_default_verify_paths = lambda self: None  # noqa: ARG005
-    try:
-        import aiohttp  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    finally:
-        del ssl.SSLContext.set_default_verify_paths
 
 
 def _node(paths: Paths) -> Node:

@@ -43,14 +43,6 @@ def test_a_verb_loads_only_what_it_needs(arguments: list[str], loaded: set[str])
     assert set(ran.stderr.split()) == loaded
 
 
-def test_no_time_goes_to_certificates_that_are_not_used() -> None:
-    code = f"{LOADED}\nfrom aiohttp.connector import _SSL_CONTEXT_VERIFIED as context, _SSL_CONTEXT_UNVERIFIED as other"
-    code += "\nprint(context.get_ca_certs() + other.get_ca_certs(), context.verify_mode.name, context.check_hostname)"
-    command = [sys.executable, "-c", code, "store", "{}"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines()[-1] == "[] CERT_REQUIRED True", "these contexts trust nobody"
-
-
 async def test_a_verb_trusts_the_certificates_of_the_machine(run: Run, tmp_path: Path) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_head(reader)
