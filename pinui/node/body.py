@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Protocol
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, Self
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestPayloadError
@@ -16,6 +18,7 @@ __all__ = ["BATCH", "Sink", "accept_body", "pieces", "pump", "read_whole"]
 
 STALLED = 60.0
 BATCH = 1024 * 1024
+AHEAD = 3
 
 
 async def accept_body(request: web.BaseRequest) -> None:
@@ -55,60 +58,56 @@ async def read_whole(request: web.BaseRequest, limit: int) -> bytes:
 
 
 class Sink(Protocol):
-    """Takes a large body in two steps."""
+    """Takes a large body."""
 
-    def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
-        """Parse and hash the next pieces; the returned function writes them."""
+    def feed_all(self, pieces: Sequence[bytes]) -> None:
+        """Parse, hash and write the next pieces."""
         ...
 
 
 async def pump(request: web.BaseRequest, workers: Workers, sink: Sink) -> None:
-    """A large body into a sink: while one megabyte arrives, the last one is hashed and the one before written."""
+    """A large body into a sink: while one megabyte arrives, the ones before are hashed and written."""
     await accept_body(request)
-    steps = _Steps(workers, sink)
     batch: list[bytes] = []
     size = 0
-    try:
+    async with _OwnThread(workers, sink) as thread:
         async for piece in pieces(request):
             batch.append(piece)
             size += len(piece)
             if size >= BATCH:
-                await steps.put(batch)
+                await thread.feed(batch)
                 batch, size = [], 0
-        await steps.put(batch)
-        await steps.end()
-    finally:
-        await steps.settle()
+        if not thread.is_used:  # a small body, for which starting a thread takes longer than its work
+            await workers.run(sink.feed_all, batch)
+        else:
+            await thread.feed(batch)
+            await thread.until_left(0)
 
 
-class _Steps:
-    """Hashing and writing, each in a thread while the other goes on; never more than one batch in each."""
+class _OwnThread:
+    """A thread for one body, with a few batches ahead: no batch waits until the event loop notices the last one."""
 
     def __init__(self, workers: Workers, sink: Sink) -> None:
         self._workers = workers
         self._sink = sink
-        self._hashing: asyncio.Future[Callable[[], None]] | None = None
-        self._writing: asyncio.Future[None] | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pinui-node-body")
+        self._unfinished: deque[Future[None]] = deque()
+        self.is_used = False
 
-    async def put(self, batch: Sequence[bytes]) -> None:
-        await self._pass_on()
-        self._hashing = asyncio.ensure_future(self._workers.run(self._sink.feed_all, batch))
+    async def feed(self, batch: Sequence[bytes]) -> None:
+        self.is_used = True
+        await self.until_left(AHEAD - 1)
+        self._unfinished.append(self._thread.submit(self._sink.feed_all, batch))
 
-    async def end(self) -> None:
-        await self._pass_on()
-        if self._writing is not None:
-            await self._writing
+    async def until_left(self, count: int) -> None:
+        """Wait until so many batches are left. The first error of a batch is raised."""
+        while len(self._unfinished) > count:
+            await asyncio.wrap_future(self._unfinished.popleft())
 
-    async def _pass_on(self) -> None:
-        """Hand hashed pieces on to be written."""
-        if self._hashing is None:
-            return
-        write = await self._hashing
-        if self._writing is not None:
-            await self._writing
-        self._writing = asyncio.ensure_future(self._workers.run(write))
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def settle(self) -> None:
-        """Wait for the threads at work. Their errors have been raised elsewhere and are dropped here."""
-        steps: list[asyncio.Future[Any]] = [step for step in (self._hashing, self._writing) if step is not None]
-        await asyncio.gather(*steps, return_exceptions=True)
+    async def __aexit__(self, *_error: object) -> None:
+        """The sink is about to be closed: wait until the thread is done with it."""
+        if self.is_used:
+            await self._workers.run(self._thread.shutdown, cancel_futures=True)

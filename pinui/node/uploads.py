@@ -112,12 +112,13 @@ class MultipartUpload:
         except BrokenForm as error:
             raise ApiError(400, INVALID) from error
 
-    def feed_all(self, pieces: Sequence[bytes]) -> Callable[[], None]:
-        """Take the next pieces of the body; the returned function writes their blocks, in another thread if need be."""
+    def feed_all(self, pieces: Sequence[bytes]) -> None:
+        """Take the next pieces of the body, and write their blocks."""
         for piece in pieces:
             self.feed(piece)
         blocks, self._ready = self._ready, []
-        return lambda: self._target().add(blocks) if blocks else None
+        if blocks:
+            self._target().add(blocks)
 
     @property
     def fields(self) -> Mapping[str, str]:
@@ -127,7 +128,7 @@ class MultipartUpload:
     def settle(self) -> Iterator[Bytes]:
         """The body is whole. If its options came behind the files and ask for the other version of CIDs, everything
         is written once more: piece by piece, so that this can be given up. `finish` does what is left of it."""
-        self.feed_all(())()
+        self.feed_all(())
         if not self._form.is_whole:
             raise ApiError(400, INVALID)
         version = self._read_options(self._fields).cid_version

@@ -207,8 +207,8 @@ def uploads(folder: Path) -> Iterator[Row]:
                 file.write(os.urandom(MIB))
             upload = [*curl, "-F", f"file=@{source}", f"{node.api}/pinning/pinFileToIPFS"]
             sample = with_server(node.pid, lambda: timed(upload))
-            # The peer removes its copy, too. A file that stays would leave the next turn memory that was never used,
-            # which a virtual machine first has to get from its host: the same turn took 0.95 s or 1.7 s by it.
+            # The peer removes its copy, too. After a turn that left its file behind, the next one took 1.7 s instead
+            # of 0.95 s, whoever had it (perhaps because it wrote to memory that was never used before).
             cid = json.loads(answer.read_bytes())["IpfsHash"]
             timed([*curl, "-X", "DELETE", f"{node.api}/pinning/unpin/{cid}"])
             return sample

@@ -182,7 +182,7 @@ def test_a_block_of_two_pins_is_there_when_one_goes_just_now(
     def pin(filename: bytes) -> Pin:
         upload = MultipartUpload(store, b"b")
         head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="%s"' % filename
-        upload.feed_all([head + b"\r\n\r\nshared\r\n--b--\r\n"])()
+        upload.feed_all([head + b"\r\n\r\nshared\r\n--b--\r\n"])
         return upload.finish()[0]
 
     pins = {made.car: made.cid for made in (pin(b"x"), pin(b"folder/x"))}

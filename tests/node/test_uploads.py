@@ -143,7 +143,7 @@ def test_a_type_is_read_from_the_beginning_however_it_is_cut(tmp_path: Path) -> 
     store = PinStore(tmp_path)
     form = MultipartUpload(store, b"b")
     for sign in FILE.replace(b"content", b"\x89PNG\r\n\x1a\n" + bytes(20)) + b"\r\n--b--\r\n":
-        form.feed_all([bytes([sign])])()
+        form.feed_all([bytes([sign])])
     assert form.finish()[0].mime_type == "image/png"
     store.close()
 
