@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pinui.sdk import secret
 from pinui.sdk.reading import gateways
 from pinui.testing.plugin import pinning_node as pinning_node  # the plugin itself is off here: see pyproject.toml
 from tests.real.cluster import Cluster, running_cluster
@@ -47,6 +48,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name.upper().startswith(OWN_SETTINGS):
             monkeypatch.delenv(name)
     gateways.known.clear()  # a port may be another test's gateway now
+    # Hypothesis makes tokens of any words, of `127.0.0.1`, too: in later tests they would be masked.
+    monkeypatch.setattr(secret, "_known", {**secret._known})  # pyright: ignore[reportPrivateUsage]
     home = tmp_path / "pinui-home"
     monkeypatch.setenv("PINUI_HOME", str(home))
     return home
