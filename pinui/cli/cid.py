@@ -6,10 +6,11 @@ import asyncio
 import os
 import sys
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ class _Job:
     """The work on one path: a file, a folder or stdin."""
 
     path: str
-    found: Future[_Found] = field(default_factory=Future[_Found])
+    found: SimpleQueue[_Found | Exception] = field(default_factory=SimpleQueue[_Found | Exception])
+    """Its one result. A ctrl+c while a `Future` is waited for can leave its lock closed, and its thread would hang."""
     progress: tuple[int, int] = (0, 0)
 
 
@@ -59,8 +61,7 @@ def cid(options: Namespace, console: Console) -> int:
     with closing(_started_ahead(_paths(options, console), options)) as jobs:
         for job in jobs:
             try:
-                _watch(job, console)
-                found = job.found.result()
+                found = _result(job, console)
             except (OSError, PinuiError, VerbError) as error:
                 console.report(error, about=job.path)
                 failed += 1
@@ -90,9 +91,9 @@ def _started_ahead(paths: Iterable[str | VerbError], options: Namespace) -> Gene
 
     def work(job: _Job) -> None:
         try:
-            job.found.set_result(_find(job, is_over, options, empty_folders=empty_folders))
+            job.found.put(_find(job, is_over, options, empty_folders=empty_folders))
         except Exception as error:  # noqa: BLE001  # the waiting caller gets it
-            job.found.set_exception(error)
+            job.found.put(error)
 
     started = deque[_Job]()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
@@ -100,7 +101,7 @@ def _started_ahead(paths: Iterable[str | VerbError], options: Namespace) -> Gene
             for path in paths:
                 started.append(job := _Job(str(path)))
                 if isinstance(path, VerbError):
-                    job.found.set_exception(path)
+                    job.found.put(path)
                 elif path == "-":  # on this thread: ctrl+c would not end one that waits for a silent pipe
                     work(job)
                 else:
@@ -139,13 +140,24 @@ def _find(job: _Job, is_over: Event, options: Namespace, *, empty_folders: bool)
     raise PinuiError(f"The CID can't be computed without an upload: {reason}", hint="An upload returns it.")
 
 
-def _watch(job: _Job, console: Console) -> None:
-    """Show the progress of a job until it is done."""
-    if job.found.done():
-        return
+def _result(job: _Job, console: Console) -> _Found:
+    """The result of a job, with a bar while there is none."""
+    try:
+        found = job.found.get_nowait()
+    except Empty:
+        found = _watch(job, console)
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _watch(job: _Job, console: Console) -> _Found | Exception:
     progressed = console.bars().watch(job.path)
     try:
-        while wait([job.found], REDRAW_SECONDS).not_done:
-            progressed(*job.progress)
+        while True:
+            try:
+                return job.found.get(timeout=REDRAW_SECONDS)
+            except Empty:
+                progressed(*job.progress)
     finally:
         console.end_bars()
