@@ -243,6 +243,7 @@ def test_the_same_command_goes_on_with_a_copy_that_was_broken_off(
     assert call("transfers").out == ""
 
 
+@pytest.mark.slow
 def test_resuming_a_copy_ends_with_a_report_of_earlier_failures_too(
     call: Run, work: Node, pins: Pins, own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,7 +266,7 @@ def test_resuming_a_copy_ends_with_a_report_of_earlier_failures_too(
     assert (told.pop(lost), set(told.values()) <= {"copied", "there"}, len(told)) == ("failed", True, 11)
 
 
-@pytest.mark.parametrize("gone", ["source", "work"])
+@pytest.mark.parametrize("gone", [pytest.param("source", marks=pytest.mark.slow), "work"])
 def test_a_service_that_is_gone_fails_once_and_the_rest_can_be_resumed(
     call: Run, work: Node, pins: Pins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
@@ -307,7 +308,7 @@ def test_what_the_source_has_lost_fails_and_the_rest_is_copied(
     assert dict(line.split("\t")[:2] for line in copied.out.splitlines()) == {first: "failed", second: "copied"}
 
 
-@pytest.mark.parametrize("harm", [lose, damage])
+@pytest.mark.parametrize("harm", [lose, pytest.param(damage, marks=pytest.mark.slow)])
 def test_what_one_service_has_lost_is_copied_back_from_another(
     call: Run, copy: Run, own_home: Path, here: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -327,6 +328,7 @@ def test_what_one_service_has_lost_is_copied_back_from_another(
     assert album in call("pins").out
 
 
+@pytest.mark.slow
 def test_a_service_to_repair_from_that_is_gone_is_asked_once(call: Run, copy: Run, work: Node, own_home: Path) -> None:
     for number in range(3):
         lose(car_of(own_home, call("store", f"[{number}]").line))
@@ -336,6 +338,7 @@ def test_a_service_to_repair_from_that_is_gone_is_asked_once(call: Run, copy: Ru
     assert "3 checked, 3 failed." in failed.err
 
 
+@pytest.mark.slow
 def test_a_destination_that_is_gone_is_told_once(call: Run, copy: Run, work: Node) -> None:
     cid = call("store", '{"a":1}').line
     work.stop()

@@ -233,6 +233,7 @@ def test_a_name_from_elsewhere_stays_in_the_folder(call: Run, here: Path) -> Non
     assert {path.name for path in here.iterdir()} == {"evil"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_with_a_name_is_written_into_and_stays(run: Run, here: Path) -> None:
     cid = run("store", '{"a":1}').line

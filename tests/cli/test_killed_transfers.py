@@ -167,6 +167,7 @@ async def kill_folder_loop(
     assert (await line.run("transfers")).out == ""
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_killed_while_it_comes_goes_on(
     line: tuple[Line, Client], here: Path, tmp_path: Path
 ) -> None:
@@ -194,6 +195,7 @@ async def test_forgetting_a_killed_download_of_a_folder_removes_its_files(
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_forgetting_a_killed_download_removes_its_file(
     line: tuple[Line, Client], here: Path, tmp_path: Path
 ) -> None:

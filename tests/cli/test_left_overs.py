@@ -57,6 +57,7 @@ def test_a_killed_upload_leaves_nothing_after_the_next_start(
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_only_our_own_is_removed(run: Run, environment: dict[str, str], temporary: Path, tmp_path: Path) -> None:
     others = tmp_path / "others"
     for folder in (others, temporary / "pinui-of-somebody-else", temporary / "another"):

@@ -215,6 +215,7 @@ async def test_forgetting_drops_what_is_left(witness: Witness) -> None:
     assert (await witness.run("transfers", "resume")).code == 0
 
 
+@pytest.mark.slow
 async def test_content_that_the_account_holds_is_recorded_and_not_sent(witness: Witness) -> None:
     (witness.folder / "a.txt").write_text("the same")
     (witness.folder / "b.txt").write_text("the same")
@@ -358,7 +359,8 @@ async def some_pins(witness: Witness, number: int) -> list[str]:
     return [line.split("\t")[0] for line in (await witness.run("upload", "-r", "photos")).out.splitlines()]
 
 
-@pytest.mark.parametrize("how", ["filter", pytest.param("stdin", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["filter", "stdin"])
 async def test_a_revoke_of_many_pins_that_was_killed_is_finished_by_a_later_process(witness: Witness, how: str) -> None:
     cids = await some_pins(witness, 12)
     given, stdin = {
@@ -380,7 +382,7 @@ async def test_a_revoke_of_many_pins_that_was_killed_is_finished_by_a_later_proc
     assert (await witness.run("transfers")).out == ""
 
 
-@pytest.mark.parametrize("left", [0, 1])
+@pytest.mark.parametrize("left", [pytest.param(0, marks=pytest.mark.slow), 1])
 async def test_the_same_filter_again_finishes_a_revoke_whose_last_answers_were_lost(
     witness: Witness, own_home: Path, left: int
 ) -> None:

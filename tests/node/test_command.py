@@ -176,6 +176,7 @@ def full_pipe() -> Iterator[tuple[BinaryIO, TextIO, int]]:
         yield reading, writing, size
 
 
+@pytest.mark.slow
 def test_a_log_that_nobody_reads_stops_neither_the_answers_nor_the_end(tmp_path: Path) -> None:
     with full_pipe() as (_, log, _), running("--json", "node", "--data", str(tmp_path), stderr=log) as process:
         assert ask_often(first_object(process), 10) == [200] * 10

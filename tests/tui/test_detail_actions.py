@@ -28,6 +28,7 @@ async def test_j_and_k_show_the_next_pin_and_the_one_before(size: tuple[int, int
         assert app.screen.focused is pins_of(app).detail
 
 
+@pytest.mark.slow
 async def test_j_reaches_pins_that_the_hidden_list_never_drew() -> None:
     async with workbench(size=(80, 24)) as (app, pilot):
         await store(app, *({"number": number} for number in range(90)))

@@ -27,6 +27,7 @@ async def test_f2_opens_the_log_from_inside_a_field() -> None:
         await shows(pilot, "No messages yet.")
 
 
+@pytest.mark.slow
 async def test_an_error_has_all_its_words_in_the_log_and_the_newest_message_comes_first() -> None:
     async with workbench(size=(80, 24)) as (app, pilot):
         details = " ".join(f"word-{number}" for number in range(120))

@@ -289,6 +289,7 @@ async def test_a_message_higher_than_the_pane_shows_its_end_in_any_size() -> Non
             await shows(pilot, "7,000 more characters")
 
 
+@pytest.mark.slow
 async def test_every_line_of_a_message_higher_than_the_pane_is_reached_by_keys() -> None:
     long = "\n".join(f"line {number} of it" for number in range(1, 81))
     async with workbench() as (app, pilot):

@@ -259,6 +259,7 @@ async def test_quitting_says_how_transfers_go_on_next_time(photos: Path, monkeyp
         await shows(pilot, "1 transfer is not done. Quit anyway?", "Nothing is lost: next time, Files lists it")
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_files_scroll_and_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
     many = 100_000
     async with workbench() as (app, pilot):
