@@ -19,6 +19,7 @@ __all__ = ["BATCH", "Sink", "accept_body", "pieces", "pump", "read_whole"]
 STALLED = 60.0
 BATCH = 1024 * 1024
 AHEAD = 3
+"""Batches of one body in memory: enough for its thread to find the next one when it is done with one."""
 
 
 async def accept_body(request: web.BaseRequest) -> None:
@@ -95,6 +96,7 @@ class _OwnThread:
         self.is_used = False
 
     async def feed(self, batch: Sequence[bytes]) -> None:
+        """Hand a batch to the thread, as soon as there is room for it."""
         self.is_used = True
         await self.until_left(AHEAD - 1)
         self._unfinished.append(self._thread.submit(self._sink.feed_all, batch))
